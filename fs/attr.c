@@ -1,0 +1,137 @@
+/* Attributes of inodes and the file system. */
+#include <string.h>
+
+#include "fs.h"
+#include "view.h"
+
+void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct inode_row row;
+	struct stat st;
+	int r;
+
+	if (view_is(ino)) {
+		r = view_stat(fs, ino, &st);
+	} else {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
+
+		r = expfs_inode_get(fs->ex, db, ino, &row);
+		if (r == 0)
+			inode_stat(&row, &st);
+	}
+	if (r < 0)
+		fs_reply_err(req, r);
+	else
+		fuse_reply_attr(req, &st, view_is(ino) ? 0 : FS_TIMEOUT);
+}
+
+struct set {
+	uint64_t ino;
+	const struct stat *attr;
+	int valid;
+	int64_t now;
+};
+
+static void set_mtime(struct inode_row *row, const struct set *s)
+{
+	row->mtime = s->valid & FUSE_SET_ATTR_MTIME_NOW ? s->now : timespec_ns(&s->attr->st_mtim);
+	/* An explicit time before the file's birth here: it is a copy of something older. */
+	if (row->mtime < row->btime)
+		row->flags |= INODE_IMPORTED;
+	else
+		row->flags &= ~(uint32_t)INODE_IMPORTED;
+}
+
+static int tx_set(struct db *db, void *arg)
+{
+	struct set *s = arg;
+	struct inode_row row;
+	int r = inode_get(db, s->ino, &row);
+
+	if (r < 0)
+		return r;
+	if (s->valid & FUSE_SET_ATTR_MODE)
+		row.mode = (row.mode & S_IFMT) | (s->attr->st_mode & 07777);
+	if (s->valid & FUSE_SET_ATTR_UID)
+		row.uid = s->attr->st_uid;
+	if (s->valid & FUSE_SET_ATTR_GID)
+		row.gid = s->attr->st_gid;
+	if (s->valid & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_ATIME_NOW))
+		row.atime = s->valid & FUSE_SET_ATTR_ATIME_NOW ? s->now : timespec_ns(&s->attr->st_atim);
+	if (s->valid & (FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW))
+		set_mtime(&row, s);
+	row.ctime = s->now;
+	return inode_update(db, &row);
+}
+
+static bool is_regular(struct fs *fs, uint64_t ino)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
+	struct inode_row row;
+
+	return inode_get(db, ino, &row) == 0 && S_ISREG(row.mode);
+}
+
+static int set_attr(struct fs *fs, struct set *s)
+{
+	_cleanup_(cleanup_file) struct file *f = NULL;
+	bool mtime = s->valid & (FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW);
+	bool size = s->valid & FUSE_SET_ATTR_SIZE;
+	int r = 0;
+
+	if ((size || mtime) && is_regular(fs, s->ino))
+		r = file_get(fs->ex, s->ino, &f);
+	if (r == 0 && size)
+		r = f ? file_truncate(f, (uint64_t)s->attr->st_size) : -EINVAL;
+	if (r < 0 || (s->valid & ~FUSE_SET_ATTR_SIZE) == 0)
+		return r;
+	if (f && mtime)
+		return file_set_mtime(f, s->valid & FUSE_SET_ATTR_MTIME_NOW ? s->now : timespec_ns(&s->attr->st_mtim),
+				      tx_set, s);
+	return expfs_write(fs->ex, tx_set, s);
+}
+
+void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int valid, struct fuse_file_info *fi)
+{
+	struct set s = { .ino = ino, .attr = attr, .valid = valid, .now = now_ns() };
+	struct fs *fs = fs_of(req);
+	int r = view_is(ino) ? -EROFS : set_attr(fs, &s);
+
+	if (r < 0)
+		fs_reply_err(req, r);
+	else
+		fs_getattr(req, ino, fi);
+}
+
+void fs_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	struct fs *fs = fs_of(req);
+	_cleanup_free_ char *target = NULL;
+	int r;
+
+	if (view_is(ino)) {
+		r = view_target(fs, ino, &target);
+	} else {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
+
+		r = inode_target(db, ino, &target);
+	}
+	if (r < 0)
+		fs_reply_err(req, r);
+	else
+		fuse_reply_readlink(req, target);
+}
+
+void fs_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+	struct statvfs st;
+	int r = expfs_statvfs(fs_of(req)->ex, &st);
+
+	if (r < 0) {
+		fs_reply_err(req, r);
+		return;
+	}
+	st.f_namemax = FS_NAME_MAX;
+	fuse_reply_statfs(req, &st);
+}

@@ -1,0 +1,187 @@
+/* Reading directories.
+ *
+ * The cookie of an entry is its row's id plus 2 ("." and ".." have 1 and 2): it
+ * stays good whatever is made or removed meanwhile, and ids are never used
+ * again. In branches/ the views follow, with cookies of their own range, from a
+ * list that a handle makes when it gets there and keeps until it rewinds. */
+#include <string.h>
+
+#include "exp/keeper.h"
+#include "fs.h"
+#include "view.h"
+
+#define DOTS 2
+
+struct dir {
+	pthread_mutex_t lock; /* of list */
+	struct view_list list;
+	bool listed;
+};
+
+static struct dir *dir_of(const struct fuse_file_info *fi)
+{
+	return (struct dir *)(uintptr_t)fi->fh;
+}
+
+static void dir_free(struct dir *d)
+{
+	view_list_free(&d->list);
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}
+
+void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct dir *d = calloc(1, sizeof(*d));
+
+	if (!d) {
+		fs_reply_err(req, -ENOMEM);
+		return;
+	}
+	pthread_mutex_init(&d->lock, NULL);
+	fi->fh = (uintptr_t)d;
+	if (fuse_reply_open(req, fi) < 0)
+		dir_free(d);
+}
+
+void fs_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	dir_free(dir_of(fi));
+	fs_reply_err(req, 0);
+}
+
+void fs_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	fs_reply_err(req, view_is(ino) ? 0 : keeper_sync_dir(fs_of(req)->ex, ino));
+}
+
+/* A reply that is being filled. */
+struct fill {
+	fuse_req_t req;
+	struct fs *fs;
+	struct dir *dir;
+	uint64_t ino;
+	bool plus;
+	char *buf;
+	size_t size, used;
+	int error;
+};
+
+/* Adds an entry; 1 where it does not fit any more. */
+static int add(struct fill *f, const char *name, const struct fuse_entry_param *e, off_t next)
+{
+	size_t left = f->size - f->used;
+	size_t n = f->plus ? fuse_add_direntry_plus(f->req, f->buf + f->used, left, name, e, next) :
+			     fuse_add_direntry(f->req, f->buf + f->used, left, name, &e->attr, next);
+
+	if (n > left)
+		return 1;
+	f->used += n;
+	return 0;
+}
+
+/* An entry without an inode that the kernel is told of. */
+static int add_plain(struct fill *f, const char *name, uint64_t ino, mode_t mode, off_t next)
+{
+	struct fuse_entry_param e = { .attr = { .st_ino = ino, .st_mode = mode } };
+
+	return add(f, name, &e, next);
+}
+
+static int add_row(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *attr)
+{
+	struct fill *f = arg;
+	off_t next = (off_t)(d->id + DOTS);
+	struct inode_row row;
+	struct fuse_entry_param e;
+	int r;
+
+	if (!f->plus)
+		return add_plain(f, name, d->ino, (mode_t)d->type << 12, next);
+	row = *attr;
+	if ((row.flags & INODE_LIVE) && expfs_stat_live(f->fs->ex, &row) < 0)
+		return add_plain(f, name, d->ino, (mode_t)d->type << 12, next); /* sealed meanwhile */
+	e = fs_entry(&row);
+	r = itable_add(f->fs->inodes, row.ino);
+	if (r < 0)
+		return r;
+	r = add(f, name, &e, next);
+	if (r != 0)
+		fs_forget(f->fs, row.ino, 1);
+	return r;
+}
+
+static uint64_t parent_of(struct db *db, uint64_t ino)
+{
+	_cleanup_free_ char *name = NULL;
+	struct dirent_row d;
+
+	return ino != META_ROOT && dirent_of(db, ino, &d, &name) == 0 ? d.parent : META_ROOT;
+}
+
+static int add_real(struct fill *f, off_t off)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(f->fs->ex->meta);
+	int r = 0;
+
+	if (off < 1)
+		r = add_plain(f, ".", f->ino, S_IFDIR, 1);
+	if (r == 0 && off < DOTS)
+		r = add_plain(f, "..", parent_of(db, f->ino), S_IFDIR, DOTS);
+	if (r == 0)
+		r = dirent_list(db, f->ino, off < DOTS ? 0 : (uint64_t)off - DOTS, f->plus, add_row, f);
+	return r;
+}
+
+static int add_views(struct fill *f, off_t off)
+{
+	struct dir *d = f->dir;
+	size_t i = off > VIEW_COOKIE ? (size_t)(off - VIEW_COOKIE) : 0;
+	int r = 0;
+
+	scoped_lock(&d->lock);
+	if (!d->listed || i == 0) {
+		view_list_free(&d->list);
+		r = view_list(f->fs, f->ino, &d->list);
+		d->listed = r == 0;
+	}
+	for (; r == 0 && i < d->list.n; i++)
+		r = add_plain(f, d->list.v[i].name, d->list.v[i].ino, d->list.v[i].mode, VIEW_COOKIE + (off_t)i + 1);
+	return r;
+}
+
+static int fill(struct fill *f, off_t off)
+{
+	bool real = !view_is(f->ino);
+	int r = 0;
+
+	if (real && off < VIEW_COOKIE)
+		r = add_real(f, off);
+	if (r == 0 && (!real || f->ino == atomic_load(&f->fs->branches)))
+		r = add_views(f, off);
+	return r;
+}
+
+static void read_dir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi, bool plus)
+{
+	_cleanup_free_ char *buf = malloc(size);
+	struct fill f = { .req = req, .fs = fs_of(req), .dir = dir_of(fi), .ino = ino, .plus = plus, .buf = buf,
+			  .size = size };
+	int r = buf ? fill(&f, off) : -ENOMEM;
+
+	/* What was added counts as told, even where the rest failed. */
+	if (r < 0 && f.used == 0)
+		fs_reply_err(req, r);
+	else
+		fuse_reply_buf(req, buf, f.used);
+}
+
+void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	read_dir(req, ino, size, off, fi, false);
+}
+
+void fs_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	read_dir(req, ino, size, off, fi, true);
+}

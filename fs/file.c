@@ -1,0 +1,224 @@
+/* Regular files: opening, reading, writing, closing. What a content is and
+ * becomes is the matter of exp/file.h. */
+#include <fcntl.h>
+#include <string.h>
+
+#include "exp/keeper.h"
+#include "fs.h"
+#include "view.h"
+
+/* What one open file description of the kernel stands for. */
+struct handle {
+	struct file *file;
+	bool writes;
+	bool flushed;
+};
+
+static struct handle *handle_of(const struct fuse_file_info *fi)
+{
+	return (struct handle *)(uintptr_t)fi->fh;
+}
+
+static void handle_free(struct handle *h)
+{
+	if (h->writes)
+		file_close_writer(h->file, h->flushed);
+	file_put(h->file);
+	free(h);
+}
+
+/* Makes a handle; takes the file, with a failure too. */
+static int handle_new(struct file *file, struct fuse_file_info *fi, struct handle **ret)
+{
+	struct handle *h = calloc(1, sizeof(*h));
+
+	if (!h) {
+		file_put(file);
+		return -ENOMEM;
+	}
+	h->file = file;
+	h->writes = (fi->flags & O_ACCMODE) != O_RDONLY;
+	if (h->writes)
+		file_open_writer(file);
+	fi->fh = (uintptr_t)h;
+	fi->keep_cache = 1;
+	fi->noflush = !h->writes;
+	*ret = h;
+	return 0;
+}
+
+void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct handle *h;
+	struct file *f;
+	int r = view_is(ino) ? -EROFS : 0;
+
+	if (r == 0 && atomic_load(&fs->ex->read_only) && (fi->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY)
+		r = -EROFS;
+	if (r == 0)
+		r = file_get(fs->ex, ino, &f);
+	if (r == 0)
+		r = handle_new(f, fi, &h);
+	if (r < 0) {
+		fs_reply_err(req, r);
+		return;
+	}
+	if (fi->flags & O_TRUNC)
+		r = file_truncate(f, 0);
+	if (r < 0)
+		fs_reply_err(req, r);
+	if (r < 0 || fuse_reply_open(req, fi) < 0)
+		handle_free(h);
+}
+
+/* Makes a file with an object, for it will be written: name and content come
+ * into the database together. */
+static int create(fuse_req_t req, struct fs_make *m, struct fuse_file_info *fi, struct handle **ret)
+{
+	struct expfs *ex = fs_of(req)->ex;
+	bool writes = (fi->flags & O_ACCMODE) != O_RDONLY;
+	struct object *obj = NULL;
+	struct file *f;
+	int r = atomic_load(&ex->read_only) ? -EROFS : 0;
+
+	if (r == 0 && writes && !view_is(m->parent)) {
+		r = file_new_object(ex, &obj);
+		if (r == -ENOSPC && expfs_make_space(ex, true))
+			r = file_new_object(ex, &obj);
+		m->object = obj ? object_id(obj) : 0;
+	}
+	if (r == 0)
+		r = fs_make(req, m);
+	if (r < 0) {
+		if (obj)
+			file_abandon(ex, obj);
+		return r;
+	}
+	r = obj ? file_adopt(ex, m->row.ino, obj, &f) : file_get(ex, m->row.ino, &f);
+	return r < 0 ? r : handle_new(f, fi, ret);
+}
+
+static void reply_create(fuse_req_t req, struct fs_make *m, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct fuse_entry_param e;
+	struct handle *h;
+	int r = create(req, m, fi, &h);
+
+	if (r == 0) {
+		r = itable_add(fs->inodes, m->row.ino);
+		if (r < 0)
+			handle_free(h);
+	}
+	if (r < 0) {
+		fs_reply_err(req, r);
+		return;
+	}
+	if (!m->name)
+		itable_mark_unlinked(fs->inodes, m->row.ino);
+	e = fs_entry(&m->row);
+	if (fuse_reply_create(req, &e, fi) < 0) {
+		handle_free(h);
+		fs_forget(fs, m->row.ino, 1);
+	}
+}
+
+void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi)
+{
+	struct fs_make m = { .parent = parent, .name = name, .mode = S_IFREG | (mode & 07777) };
+
+	reply_create(req, &m, fi);
+}
+
+#ifdef HAVE_STRUCT_FUSE_LOWLEVEL_OPS_TMPFILE
+void fs_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi)
+{
+	struct fs_make m = { .parent = parent, .mode = S_IFREG | (mode & 07777) };
+
+	reply_create(req, &m, fi);
+}
+#endif
+
+void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	struct fuse_bufvec buf = FUSE_BUFVEC_INIT(size);
+	struct object *obj;
+	int fd, r;
+
+	r = file_read_begin(handle_of(fi)->file, &obj, &fd);
+	if (r < 0) {
+		fs_reply_err(req, r);
+		return;
+	}
+	if (!obj) {
+		fuse_reply_buf(req, NULL, 0);
+		return;
+	}
+	buf.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+	buf.buf[0].fd = fd;
+	buf.buf[0].pos = off;
+	fuse_reply_data(req, &buf, FUSE_BUF_SPLICE_MOVE);
+	file_read_end(obj);
+}
+
+void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	ssize_t n = file_write(handle_of(fi)->file, buf, size, (uint64_t)off);
+
+	if (n < 0)
+		fs_reply_err(req, (int)n);
+	else
+		fuse_reply_write(req, (size_t)n);
+}
+
+void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+
+	fs_reply_err(req, h->writes ? file_flush(h->file, &h->flushed) : 0);
+}
+
+void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+
+	handle_free(handle_of(fi));
+	/* A forget that came first found the file in use. */
+	if (!itable_known(fs->inodes, ino))
+		keeper_forgotten(fs->ex, ino);
+	fs_reply_err(req, 0);
+}
+
+void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	fs_reply_err(req, file_sync(handle_of(fi)->file, datasync));
+}
+
+void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len, struct fuse_file_info *fi)
+{
+	fs_reply_err(req, file_fallocate(handle_of(fi)->file, mode, (uint64_t)off, (uint64_t)len));
+}
+
+void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
+{
+	uint64_t pos;
+	int r = file_lseek(handle_of(fi)->file, (uint64_t)off, whence, &pos);
+
+	if (r < 0)
+		fs_reply_err(req, r);
+	else
+		fuse_reply_lseek(req, (off_t)pos);
+}
+
+void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct fuse_file_info *fi_in,
+			fuse_ino_t ino_out, off_t off_out, struct fuse_file_info *fi_out, size_t len, int flags)
+{
+	ssize_t n = flags ? -EINVAL : file_copy(handle_of(fi_in)->file, (uint64_t)off_in, handle_of(fi_out)->file,
+						(uint64_t)off_out, len);
+
+	if (n < 0)
+		fs_reply_err(req, (int)n);
+	else
+		fuse_reply_write(req, (size_t)n);
+}

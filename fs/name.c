@@ -1,0 +1,521 @@
+/* The name space: looking up, making, linking, renaming, removing.
+ *
+ * Each change is one transaction, which also reads what it depends on; nothing
+ * is decided on what was read before. The kernel holds the directories' locks
+ * meanwhile, so that no other change of the same names is under way, but a
+ * handle opened by open_by_handle_at() can come at any time. */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/keeper.h"
+#include "fs.h"
+#include "meta/content.h"
+#include "view.h"
+
+#define GENERATION 1 /* inode numbers are never used again */
+
+int fs_check_name(const char *name)
+{
+	return strlen(name) > FS_NAME_MAX ? -ENAMETOOLONG : strcmp(name, FS_DOT) == 0 ? -EROFS : 0;
+}
+
+struct fuse_entry_param fs_entry(const struct inode_row *row)
+{
+	struct fuse_entry_param e = {
+		.ino = row->ino,
+		.generation = GENERATION,
+		.attr_timeout = FS_TIMEOUT,
+		.entry_timeout = FS_TIMEOUT,
+	};
+
+	inode_stat(row, &e.attr);
+	return e;
+}
+
+void fs_reply_entry(fuse_req_t req, const struct inode_row *row)
+{
+	struct fs *fs = fs_of(req);
+	struct fuse_entry_param e = fs_entry(row);
+	int r = itable_add(fs->inodes, row->ino);
+
+	if (r < 0)
+		fs_reply_err(req, r);
+	else if (fuse_reply_entry(req, &e) < 0)
+		fs_forget(fs, row->ino, 1);
+}
+
+void fs_unlinked(struct fs *fs, uint64_t ino)
+{
+	if (!itable_mark_unlinked(fs->inodes, ino))
+		keeper_forgotten(fs->ex, ino);
+}
+
+void fs_forget(struct fs *fs, uint64_t ino, uint64_t n)
+{
+	if (view_is(ino))
+		view_forget(fs, ino, n);
+	else if (itable_forget(fs->inodes, ino, n))
+		keeper_forgotten(fs->ex, ino);
+}
+
+void fs_forget_one(fuse_req_t req, fuse_ino_t ino, uint64_t n)
+{
+	fs_forget(fs_of(req), ino, n);
+	fuse_reply_none(req);
+}
+
+void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+{
+	for (size_t i = 0; i < count; i++)
+		fs_forget(fs_of(req), forgets[i].ino, forgets[i].nlookup);
+	fuse_reply_none(req);
+}
+
+void fs_find_branches(struct fs *fs)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
+	struct dirent_row d;
+	bool found = dirent_get(db, META_ROOT, "branches", &d) == 0 && d.type == DT_DIR;
+
+	atomic_store(&fs->branches, found ? d.ino : 0);
+}
+
+/* After a change of the entries of a directory. */
+static void changed(struct fs *fs, uint64_t parent)
+{
+	if (parent == META_ROOT)
+		fs_find_branches(fs);
+}
+
+/* "." and "..", asked for by open_by_handle_at(). */
+static int lookup_dots(struct fs *fs, struct db *db, uint64_t ino, bool up, struct inode_row *ret)
+{
+	_cleanup_free_ char *name = NULL;
+	struct dirent_row d;
+	int r = 0;
+
+	if (up && ino != META_ROOT) {
+		r = dirent_of(db, ino, &d, &name);
+		ino = d.parent;
+	}
+	return r < 0 ? -ESTALE : expfs_inode_get(fs->ex, db, ino, ret);
+}
+
+static int lookup(struct fs *fs, uint64_t parent, const char *name, struct inode_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	struct dirent_row d;
+	int r;
+
+	if (strlen(name) > FS_NAME_MAX)
+		return -ENAMETOOLONG;
+	db = meta_reader(fs->ex->meta);
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		return lookup_dots(fs, db, parent, name[1] == '.', ret);
+	r = dirent_get(db, parent, name, &d);
+	if (r == 0)
+		r = expfs_inode_get(fs->ex, db, d.ino, ret);
+	return r == -ESTALE ? -ENOENT : r;
+}
+
+void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = fs_of(req);
+	struct fuse_entry_param none = { .entry_timeout = FS_TIMEOUT };
+	struct inode_row row;
+	int r;
+
+	if (view_is(parent) || !strcmp(name, FS_DOT)) {
+		view_lookup(req, parent, name);
+		return;
+	}
+	r = lookup(fs, parent, name, &row);
+	if (r == -ENOENT && parent == atomic_load(&fs->branches))
+		view_lookup(req, parent, name);
+	else if (r == -ENOENT)
+		fuse_reply_entry(req, &none); /* the kernel may keep that there is none */
+	else if (r < 0)
+		fs_reply_err(req, r);
+	else
+		fs_reply_entry(req, &row);
+}
+
+static int insert_entry(struct db *db, struct fs *fs, uint64_t parent, const char *name, const struct inode_row *row)
+{
+	bool is_dir = S_ISDIR(row->mode);
+	struct dirent_row d = {
+		.parent = parent,
+		.id = meta_id(fs->ex->meta),
+		.ino = row->ino,
+		.type = (uint8_t)((row->mode & S_IFMT) >> 12),
+		.class = role_class(fs->ex->config->rules, name, strlen(name), is_dir),
+	};
+
+	return dirent_insert(db, &d, name);
+}
+
+/* The directory that is to get an entry: not one that was removed. */
+static int get_parent(struct db *db, uint64_t ino, struct inode_row *ret)
+{
+	int r = inode_get(db, ino, ret);
+
+	if (r < 0)
+		return r == -ESTALE ? -ENOENT : r;
+	if (!S_ISDIR(ret->mode))
+		return -ENOTDIR;
+	return ret->nlink == 0 ? -ENOENT : 0;
+}
+
+static int tx_make(struct db *db, void *arg)
+{
+	struct fs_make *m = arg;
+	bool is_dir = S_ISDIR(m->mode);
+	struct inode_row parent;
+	int64_t now = now_ns();
+	int r = get_parent(db, m->parent, &parent);
+
+	if (r < 0)
+		return r;
+	m->row = (struct inode_row){
+		.ino = meta_id(m->fs->ex->meta),
+		.mode = m->mode | (is_dir ? parent.mode & S_ISGID : 0),
+		.nlink = m->name ? (is_dir ? 2 : 1) : 0,
+		.uid = m->uid,
+		.gid = parent.mode & S_ISGID ? parent.gid : m->gid,
+		.rdev = m->rdev,
+		.size = m->target ? strlen(m->target) : is_dir ? 4096 : 0,
+		.blocks = is_dir ? 8 : 0,
+		.atime = now, .mtime = now, .ctime = now, .btime = now,
+		.object = m->object,
+		.flags = m->object ? INODE_LIVE : 0,
+	};
+	r = inode_insert(db, &m->row, m->target);
+	if (r == 0 && m->object)
+		r = content_insert_live(db, m->object);
+	if (r == 0 && m->name)
+		r = insert_entry(db, m->fs, m->parent, m->name, &m->row);
+	if (r == 0 && m->name)
+		r = inode_touch_dir(db, m->parent, now, is_dir);
+	return r;
+}
+
+int fs_make(fuse_req_t req, struct fs_make *m)
+{
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+	int r = view_is(m->parent) ? -EROFS : m->name ? fs_check_name(m->name) : 0;
+
+	m->fs = fs_of(req);
+	m->uid = ctx->uid;
+	m->gid = ctx->gid;
+	if (r == 0)
+		r = expfs_write(m->fs->ex, tx_make, m);
+	if (r == 0 && m->name)
+		changed(m->fs, m->parent);
+	return r;
+}
+
+static void make(fuse_req_t req, struct fs_make *m)
+{
+	int r = fs_make(req, m);
+
+	if (r < 0)
+		fs_reply_err(req, r);
+	else
+		fs_reply_entry(req, &m->row);
+}
+
+void fs_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev)
+{
+	make(req, &(struct fs_make){ .parent = parent, .name = name, .mode = mode, .rdev = rdev });
+}
+
+void fs_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
+{
+	make(req, &(struct fs_make){ .parent = parent, .name = name, .mode = S_IFDIR | (mode & 07777) });
+}
+
+void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
+{
+	make(req, &(struct fs_make){ .parent = parent, .name = name, .mode = S_IFLNK | 0777, .target = target });
+}
+
+struct names {
+	struct fs *fs;
+	uint64_t ino;
+	uint64_t parent, newparent;
+	const char *name, *newname;
+	unsigned flags;
+	bool is_dir;       /* rmdir */
+	uint64_t unlinked; /* inode that lost its last name, 0: none */
+	struct inode_row row;
+};
+
+static int tx_link(struct db *db, void *arg)
+{
+	struct names *n = arg;
+	struct inode_row parent;
+	int64_t now = now_ns();
+	int r = get_parent(db, n->newparent, &parent);
+
+	if (r == 0)
+		r = inode_get(db, n->ino, &n->row);
+	if (r < 0)
+		return r;
+	if (S_ISDIR(n->row.mode))
+		return -EPERM;
+	n->row.nlink++;
+	n->row.ctime = now;
+	r = inode_update(db, &n->row);
+	if (r == 0)
+		r = insert_entry(db, n->fs, n->newparent, n->newname, &n->row);
+	return r < 0 ? r : inode_touch_dir(db, n->newparent, now, 0);
+}
+
+void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = fs_of(req);
+	struct names n = { .fs = fs, .ino = ino, .newparent = parent, .newname = name };
+	int r = view_is(ino) || view_is(parent) ? -EROFS : fs_check_name(name);
+
+	if (r == 0)
+		r = expfs_write(fs->ex, tx_link, &n);
+	if (r == 0 && (n.row.flags & INODE_LIVE))
+		r = expfs_stat_live(fs->ex, &n.row);
+	if (r < 0)
+		fs_reply_err(req, r);
+	else
+		fs_reply_entry(req, &n.row);
+}
+
+/* Takes one name from an inode; *ret_unlinked is its number if it was the last. */
+static int drop_name(struct db *db, uint64_t ino, int64_t now, uint64_t *ret_unlinked)
+{
+	struct inode_row row;
+	int r = inode_get(db, ino, &row);
+
+	if (r < 0)
+		return r;
+	row.nlink = S_ISDIR(row.mode) || row.nlink == 0 ? 0 : row.nlink - 1;
+	row.ctime = now;
+	*ret_unlinked = row.nlink == 0 ? ino : 0;
+	return inode_update(db, &row);
+}
+
+static int tx_remove(struct db *db, void *arg)
+{
+	struct names *n = arg;
+	struct dirent_row d;
+	int64_t now = now_ns();
+	int r = dirent_get(db, n->parent, n->name, &d);
+
+	if (r < 0)
+		return r;
+	if (n->is_dir && d.type != DT_DIR)
+		return -ENOTDIR;
+	if (!n->is_dir && d.type == DT_DIR)
+		return -EISDIR;
+	if (n->is_dir) {
+		r = dirent_is_empty(db, d.ino);
+		if (r <= 0)
+			return r < 0 ? r : -ENOTEMPTY;
+	}
+	r = dirent_delete(db, &d);
+	if (r == 0)
+		r = drop_name(db, d.ino, now, &n->unlinked);
+	return r < 0 ? r : inode_touch_dir(db, n->parent, now, n->is_dir ? -1 : 0);
+}
+
+static void remove_name(fuse_req_t req, fuse_ino_t parent, const char *name, bool is_dir)
+{
+	struct fs *fs = fs_of(req);
+	struct names n = { .fs = fs, .parent = parent, .name = name, .is_dir = is_dir };
+	int r = view_is(parent) ? -EROFS : fs_check_name(name);
+
+	if (r == 0)
+		r = expfs_write(fs->ex, tx_remove, &n);
+	/* What is seen in branches/ and has no entry is a view. */
+	if (r == -ENOENT && parent == atomic_load(&fs->branches) && view_is_branch(fs, name))
+		r = -EROFS;
+	if (r == 0) {
+		if (n.unlinked)
+			fs_unlinked(fs, n.unlinked);
+		changed(fs, parent);
+	}
+	fs_reply_err(req, r);
+}
+
+void fs_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	remove_name(req, parent, name, false);
+}
+
+void fs_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	remove_name(req, parent, name, true);
+}
+
+/* Is the directory dir the directory ino, or below it? */
+static int is_below(struct db *db, uint64_t dir, uint64_t ino)
+{
+	while (dir != ino && dir != META_ROOT) {
+		_cleanup_free_ char *name = NULL;
+		struct dirent_row d;
+		int r = dirent_of(db, dir, &d, &name);
+
+		if (r < 0)
+			return r;
+		dir = d.parent;
+	}
+	return dir == ino;
+}
+
+/* What stands at the new name makes room. */
+static int replace_target(struct db *db, struct names *n, const struct dirent_row *from, const struct dirent_row *to,
+			  int64_t now)
+{
+	int r;
+
+	if (n->flags & RENAME_NOREPLACE)
+		return -EEXIST;
+	if (from->type == DT_DIR && to->type != DT_DIR)
+		return -ENOTDIR;
+	if (from->type != DT_DIR && to->type == DT_DIR)
+		return -EISDIR;
+	if (to->type == DT_DIR) {
+		r = dirent_is_empty(db, to->ino);
+		if (r <= 0)
+			return r < 0 ? r : -ENOTEMPTY;
+	}
+	r = dirent_delete(db, to);
+	if (r == 0)
+		r = drop_name(db, to->ino, now, &n->unlinked);
+	if (r == 0 && to->type == DT_DIR)
+		r = inode_touch_dir(db, n->newparent, now, -1);
+	return r;
+}
+
+/* A name that gives a role now and gave another before is a new checkpoint at
+ * this moment; one that gave the same keeps its place in the order. */
+static struct dirent_row renamed(struct fs *fs, const struct dirent_row *old, uint64_t parent, const char *name)
+{
+	struct dirent_row d = *old;
+
+	d.parent = parent;
+	d.id = meta_id(fs->ex->meta);
+	d.class = role_class(fs->ex->config->rules, name, strlen(name), d.type == DT_DIR);
+	if (d.class != old->class)
+		d.order = d.id;
+	return d;
+}
+
+static int touch_inode(struct db *db, uint64_t ino, int64_t now)
+{
+	struct inode_row row;
+	int r = inode_get(db, ino, &row);
+
+	row.ctime = now;
+	return r < 0 ? r : inode_update(db, &row);
+}
+
+/* Moves an entry; the new place is free. */
+static int move_entry(struct db *db, struct names *n, const struct dirent_row *from, const char *name, uint64_t parent,
+		      int64_t now)
+{
+	struct dirent_row to = renamed(n->fs, from, parent, name);
+	int up = from->type == DT_DIR && from->parent != parent;
+	int r = dirent_delete(db, from);
+
+	if (r == 0)
+		r = dirent_insert(db, &to, name);
+	if (r == 0)
+		r = touch_inode(db, from->ino, now);
+	if (r == 0)
+		r = inode_touch_dir(db, from->parent, now, -up);
+	return r < 0 ? r : inode_touch_dir(db, parent, now, up);
+}
+
+static int exchange(struct db *db, struct names *n, const struct dirent_row *a, const struct dirent_row *b, int64_t now)
+{
+	int r = a->type == DT_DIR ? is_below(db, n->newparent, a->ino) : 0;
+
+	if (r == 0 && b->type == DT_DIR)
+		r = is_below(db, n->parent, b->ino);
+	if (r != 0)
+		return r < 0 ? r : -EINVAL;
+	if (a->ino == b->ino)
+		return 0;
+	/* Both names are there: take one away, move, and put it back. */
+	r = dirent_delete(db, b);
+	if (r == 0)
+		r = move_entry(db, n, a, n->newname, n->newparent, now);
+	if (r == 0) {
+		struct dirent_row back = renamed(n->fs, b, n->parent, n->name);
+
+		r = dirent_insert(db, &back, n->name);
+	}
+	if (r == 0)
+		r = touch_inode(db, b->ino, now);
+	if (r == 0 && b->type == DT_DIR && n->parent != n->newparent) {
+		r = inode_touch_dir(db, n->newparent, now, -1);
+		if (r == 0)
+			r = inode_touch_dir(db, n->parent, now, 1);
+	}
+	return r;
+}
+
+static int tx_rename(struct db *db, void *arg)
+{
+	struct names *n = arg;
+	struct inode_row parent;
+	struct dirent_row from, to;
+	int64_t now = now_ns();
+	int r, there;
+
+	n->unlinked = 0;
+	r = get_parent(db, n->newparent, &parent);
+	if (r == 0)
+		r = dirent_get(db, n->parent, n->name, &from);
+	if (r < 0)
+		return r;
+	there = dirent_get(db, n->newparent, n->newname, &to);
+	if (there < 0 && there != -ENOENT)
+		return there;
+	if (n->flags & RENAME_EXCHANGE)
+		return there == 0 ? exchange(db, n, &from, &to, now) : -ENOENT;
+	if (from.type == DT_DIR) {
+		r = is_below(db, n->newparent, from.ino);
+		if (r != 0)
+			return r < 0 ? r : -EINVAL;
+	}
+	if (there == 0 && from.ino == to.ino && !(n->flags & RENAME_NOREPLACE))
+		return 0;
+	if (there == 0)
+		r = replace_target(db, n, &from, &to, now);
+	return r < 0 ? r : move_entry(db, n, &from, n->newname, n->newparent, now);
+}
+
+void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t newparent, const char *newname,
+	       unsigned int flags)
+{
+	struct fs *fs = fs_of(req);
+	struct names n = { .fs = fs, .parent = parent, .name = name, .newparent = newparent, .newname = newname,
+			   .flags = flags };
+	int r = view_is(parent) || view_is(newparent) ? -EROFS : fs_check_name(name);
+
+	if (r == 0)
+		r = fs_check_name(newname);
+	if (r == 0 && (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE)))
+		r = -EINVAL;
+	if (r == 0)
+		r = expfs_write(fs->ex, tx_rename, &n);
+	if (r == -ENOENT && parent == atomic_load(&fs->branches) && view_is_branch(fs, name))
+		r = -EROFS;
+	if (r == 0) {
+		if (n.unlinked)
+			fs_unlinked(fs, n.unlinked);
+		changed(fs, parent);
+		changed(fs, newparent);
+	}
+	fs_reply_err(req, r);
+}

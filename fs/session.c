@@ -1,0 +1,278 @@
+/* The session: options, what is agreed with the kernel, the loop, the end.
+ *
+ * The mount is usable once the kernel has our answer to INIT. A helper thread
+ * finds out by asking for the attributes of the mount point, which waits for
+ * that; then it widens the read-ahead (the kernel sets its own at INIT) and
+ * tells who started us. */
+#include "session.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "control.h"
+#include "exp/keeper.h"
+#include "fs.h"
+#include "meta/xattr.h"
+#include "util/io.h"
+#include "util/log.h"
+#include "view.h"
+
+#define READ_AHEAD_KB "4096\n"
+#define MAX_BACKGROUND 64
+#define MAX_THREADS 32
+#define IDLE_THREADS 8
+
+static const struct fuse_lowlevel_ops operations;
+
+/* Those of mount(8) that the kernel or fusermount3 know for FUSE. */
+static const char *const known_options[] = {
+	"allow_other", "allow_root", "ro", "rw", "suid", "nosuid", "dev", "nodev", "exec", "noexec", "sync", "async",
+	"dirsync", "atime", "noatime", "nodiratime", "norelatime", "nostrictatime", "auto_unmount",
+};
+
+int session_check_options(const char *options, char **ret_bad)
+{
+	while (options && *options) {
+		size_t n = strcspn(options, ",");
+		bool known = n == 0;
+
+		for (size_t i = 0; i < ARRAY_SIZE(known_options) && !known; i++)
+			known = strlen(known_options[i]) == n && strncmp(known_options[i], options, n) == 0;
+		if (!known) {
+			*ret_bad = strndup(options, n);
+			return -EINVAL;
+		}
+		options += n + (options[n] == ',');
+	}
+	return 0;
+}
+
+static void want(struct fuse_conn_info *conn, unsigned flag)
+{
+	if (conn->capable & flag)
+		conn->want |= flag;
+}
+
+static void fs_init(void *userdata, struct fuse_conn_info *conn)
+{
+	/* The data of a file change through this mount only: the kernel's pages
+	 * stay good until it changes them itself. */
+	conn->want &= ~(unsigned)(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_WRITEBACK_CACHE);
+	want(conn, FUSE_CAP_EXPLICIT_INVAL_DATA);
+	want(conn, FUSE_CAP_ATOMIC_O_TRUNC);
+	want(conn, FUSE_CAP_EXPORT_SUPPORT);
+	want(conn, FUSE_CAP_PARALLEL_DIROPS);
+	want(conn, FUSE_CAP_READDIRPLUS);
+	want(conn, FUSE_CAP_READDIRPLUS_AUTO);
+	want(conn, FUSE_CAP_SPLICE_WRITE);
+	want(conn, FUSE_CAP_SPLICE_MOVE);
+	conn->want &= ~(unsigned)FUSE_CAP_SPLICE_READ; /* the bytes are wanted for their digest */
+	/* Locks are the kernel's own business. */
+	conn->want &= ~(unsigned)(FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS);
+	conn->max_background = MAX_BACKGROUND;
+	conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;
+	conn->time_gran = 1;
+}
+
+static int add_args(struct fuse_args *args, struct expfs *ex, const struct session_options *o)
+{
+	_cleanup_free_ char *name = NULL;
+	char *opts = NULL;
+	int r = -ENOMEM;
+
+	if (asprintf(&name, "fsname=%s", store_path(ex->store)) < 0)
+		return -ENOMEM;
+	/* As with a disk: root's mount has devices and set-user-ID programs unless
+	 * the options say otherwise. */
+	if (fuse_opt_add_opt(&opts, "default_permissions,subtype=expfs") == 0 &&
+	    (geteuid() != 0 || fuse_opt_add_opt(&opts, "suid,dev") == 0) &&
+	    fuse_opt_add_opt_escaped(&opts, name) == 0 &&
+	    (!o->options || !*o->options || fuse_opt_add_opt(&opts, o->options) == 0) &&
+	    fuse_opt_add_arg(args, "expfs") == 0 && fuse_opt_add_arg(args, "-o") == 0 &&
+	    fuse_opt_add_arg(args, opts) == 0)
+		r = 0;
+	free(opts);
+	return r;
+}
+
+struct ready {
+	const struct session_options *o;
+};
+
+static void set_read_ahead(dev_t dev)
+{
+	_cleanup_close_ int fd = -1;
+	char path[80];
+
+	snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", major(dev), minor(dev));
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 && io_write_all(fd, READ_AHEAD_KB, strlen(READ_AHEAD_KB)) < 0)
+		log_msg("%s: cannot be set: %s", path, strerror(errno));
+}
+
+static void *ready_main(void *arg)
+{
+	struct ready *r = arg;
+	struct stat st;
+
+	if (stat(r->o->mountpoint, &st) < 0)
+		return NULL; /* unmounted before it began */
+	set_read_ahead(st.st_dev);
+	if (r->o->ready)
+		r->o->ready(r->o->ready_arg);
+	return NULL;
+}
+
+static bool is_known(void *arg, uint64_t ino)
+{
+	return itable_known(((struct fs *)arg)->inodes, ino);
+}
+
+static void fs_close(struct fs *fs)
+{
+	if (fs->inodes)
+		itable_free(fs->inodes);
+	if (fs->views)
+		view_table_free(fs->views);
+}
+
+static int fs_open_tables(struct fs *fs)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
+	int r = itable_new(&fs->inodes);
+
+	if (r == 0)
+		r = view_table_new(&fs->views);
+	if (r == 0)
+		r = xattr_any(db, "security.capability");
+	if (r >= 0)
+		atomic_store(&fs->has_capabilities, r > 0);
+	return MIN(r, 0);
+}
+
+static int loop(struct fs *fs, const struct session_options *o)
+{
+	struct fuse_loop_config *config = fuse_loop_cfg_create();
+	struct ready ready = { .o = o };
+	pthread_t thread;
+	int r;
+
+	if (!config)
+		return -ENOMEM;
+	fuse_loop_cfg_set_clone_fd(config, 0);
+	fuse_loop_cfg_set_max_threads(config, MAX_THREADS);
+	fuse_loop_cfg_set_idle_threads(config, IDLE_THREADS);
+	r = -pthread_create(&thread, NULL, ready_main, &ready);
+	if (r == 0) {
+		r = fuse_session_loop_mt(fs->session, config);
+		fuse_session_unmount(fs->session); /* also ends a waiting ready thread */
+		pthread_join(thread, NULL);
+	}
+	fuse_loop_cfg_destroy(config);
+	return r > 0 ? 0 : r; /* a signal is a good end */
+}
+
+static int serve(struct fs *fs, const struct session_options *o)
+{
+	struct control *control = NULL;
+	int r = keeper_start(fs->ex);
+
+	if (r == 0)
+		r = control_start(fs->ex, &control);
+	if (r < 0) {
+		log_msg("%s: cannot start: %s", store_path(fs->ex->store), strerror(-r));
+		return r;
+	}
+	r = loop(fs, o);
+	control_stop(control);
+	return r;
+}
+
+static int mount_session(struct fs *fs, struct fuse_args *args, const struct session_options *o)
+{
+	int r;
+
+	fs->session = fuse_session_new(args, &operations, sizeof(operations), fs);
+	if (!fs->session)
+		return -EINVAL;
+	if (fuse_set_signal_handlers(fs->session) == 0) {
+		r = fuse_session_mount(fs->session, o->mountpoint) == 0 ? 0 : -EIO;
+		if (r < 0)
+			log_msg("%s: cannot be mounted; see the message of fusermount3 or dmesg", o->mountpoint);
+		else
+			r = serve(fs, o);
+		fuse_session_unmount(fs->session);
+		fuse_remove_signal_handlers(fs->session);
+	} else {
+		r = -EINVAL;
+	}
+	fuse_session_destroy(fs->session);
+	return r;
+}
+
+int session_run(struct expfs *ex, const struct session_options *o)
+{
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	struct fs fs = { .ex = ex };
+	int r;
+
+	ex->mountpoint = strdup(o->mountpoint);
+	r = ex->mountpoint ? fs_open_tables(&fs) : -ENOMEM;
+	if (r == 0) {
+		ex->is_known_arg = &fs;
+		ex->is_known = is_known;
+		fs_find_branches(&fs);
+		r = add_args(&args, ex, o);
+	}
+	if (r == 0)
+		r = mount_session(&fs, &args, o);
+	keeper_stop(ex);
+	ex->is_known = NULL;
+	fuse_opt_free_args(&args);
+	fs_close(&fs);
+	return r;
+}
+
+static const struct fuse_lowlevel_ops operations = {
+	.init = fs_init,
+	.lookup = fs_lookup,
+	.forget = fs_forget_one,
+	.forget_multi = fs_forget_multi,
+	.getattr = fs_getattr,
+	.setattr = fs_setattr,
+	.readlink = fs_readlink,
+	.mknod = fs_mknod,
+	.mkdir = fs_mkdir,
+	.unlink = fs_unlink,
+	.rmdir = fs_rmdir,
+	.symlink = fs_symlink,
+	.rename = fs_rename,
+	.link = fs_link,
+	.create = fs_create,
+#ifdef HAVE_STRUCT_FUSE_LOWLEVEL_OPS_TMPFILE
+	.tmpfile = fs_tmpfile,
+#endif
+	.open = fs_open,
+	.read = fs_read,
+	.write = fs_write,
+	.flush = fs_flush,
+	.release = fs_release,
+	.fsync = fs_fsync,
+	.fallocate = fs_fallocate,
+	.lseek = fs_lseek,
+	.copy_file_range = fs_copy_file_range,
+	.opendir = fs_opendir,
+	.readdir = fs_readdir,
+	.readdirplus = fs_readdirplus,
+	.releasedir = fs_releasedir,
+	.fsyncdir = fs_fsyncdir,
+	.statfs = fs_statfs,
+	.setxattr = fs_setxattr,
+	.getxattr = fs_getxattr,
+	.listxattr = fs_listxattr,
+	.removexattr = fs_removexattr,
+};

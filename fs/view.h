@@ -1,0 +1,52 @@
+/* Views: the read-only directories and links that expfs makes up (spec section
+ * 2): branches/<name>/ with latest, step/, run, and .expfs/ of any directory
+ * with latest and step/.
+ *
+ * A view has a node id with VIEW_BIT, made from what it shows (kind, directory,
+ * step), so that it is the same at every look-up. What it shows is computed at
+ * each call and never cached, here or in the kernel. Functions return 0 or
+ * -errno; -ENOENT where there is nothing to show at this moment. */
+#ifndef EXPFS_VIEW_H
+#define EXPFS_VIEW_H
+
+#include "fs.h"
+
+#define VIEW_BIT (1ull << 62)
+#define VIEW_COOKIE ((off_t)1 << 62) /* readdir cookies of views begin here */
+
+static inline bool view_is(uint64_t ino)
+{
+	return ino & VIEW_BIT;
+}
+
+int view_table_new(struct view_table **ret);
+void view_table_free(struct view_table *t);
+
+/* Replies to a look-up in a view, of ".expfs" in a directory, or in branches/
+ * of a name that has no entry. */
+void view_lookup(fuse_req_t req, uint64_t parent, const char *name);
+void view_forget(struct fs *fs, uint64_t ino, uint64_t n);
+
+int view_stat(struct fs *fs, uint64_t ino, struct stat *ret);
+int view_target(struct fs *fs, uint64_t ino, char **ret); /* of a link; to be freed */
+
+/* Is there a view of a branch of that name? */
+bool view_is_branch(struct fs *fs, const char *name);
+
+struct view_entry {
+	char *name;
+	uint64_t ino;
+	mode_t mode;
+};
+
+struct view_list {
+	struct view_entry *v;
+	size_t n;
+};
+
+/* What is in a view; of the directory branches/, the views in it that no real
+ * entry stands in front of. */
+int view_list(struct fs *fs, uint64_t ino, struct view_list *ret);
+void view_list_free(struct view_list *l);
+
+#endif

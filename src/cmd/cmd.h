@@ -1,0 +1,37 @@
+/* The commands of the program. */
+#ifndef EXPFS_CMD_H
+#define EXPFS_CMD_H
+
+#include "op/op.h"
+
+/* argv[0] is the command's name; the result is the exit status. */
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *usage;   /* behind the name */
+	const char *summary; /* one line of `expfs help` */
+	const char *help;    /* the rest of `expfs help COMMAND` */
+};
+
+extern const struct command cmd_init, cmd_mount, cmd_umount, cmd_status, cmd_fsck;
+
+/* What mount(8) runs for -t expfs, with its exit statuses. */
+int mount_helper(int argc, char **argv);
+
+/* Says what is wrong with an option: c is what getopt_long() gave, whose short
+ * options begin with a colon. OP_USAGE. */
+int cmd_bad_option(int argc, char **argv, int c);
+
+/* Says that other operands are wanted. OP_USAGE. */
+int cmd_bad_operands(const struct command *c);
+
+/* Prints text of an answer; what could disturb a terminal becomes '?'. */
+void cmd_print_text(const char *text);
+
+/* Prints an answer as JSON. */
+void cmd_print_json(const json_t *j);
+
+/* A number of bytes for people, as "1.2 GiB". */
+void cmd_print_bytes(double bytes);
+
+#endif

@@ -1,0 +1,21 @@
+bin_PROGRAMS += expfs
+expfs_SOURCES = \
+	src/cmd/main.c src/cmd/cmd.h \
+	src/cmd/client.c src/cmd/client.h \
+	src/cmd/place.c src/cmd/place.h \
+	src/cmd/unmount.c src/cmd/unmount.h \
+	src/cmd/init.c \
+	src/cmd/mount.c src/cmd/mount.h \
+	src/cmd/mount_helper.c \
+	src/cmd/umount.c \
+	src/cmd/status.c \
+	src/cmd/fsck.c
+expfs_LDADD = $(libexpfs_LIBS) $(FUSE_LIBS)
+
+# mount(8) runs it for -t expfs
+install-exec-hook:
+	$(MKDIR_P) '$(DESTDIR)$(sbindir)'
+	cd '$(DESTDIR)$(sbindir)' && rm -f mount.expfs && ln -s '$(bindir)/expfs' mount.expfs
+
+uninstall-hook:
+	rm -f '$(DESTDIR)$(sbindir)/mount.expfs'

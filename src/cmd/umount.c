@@ -1,0 +1,148 @@
+/* umount: takes the mount away, then waits for the daemon, which first ends
+ * what it has under way. */
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+
+#include "cmd/client.h"
+#include "cmd/cmd.h"
+#include "cmd/place.h"
+#include "cmd/unmount.h"
+#include "util/log.h"
+
+#define LOOK_MS 20
+#define SAY_AFTER_NS 1000000000ll
+
+/* The daemon of a mount: its process where that can be had, and the lock of its
+ * store, which it holds to the end. */
+struct daemon {
+	pid_t pid;
+	int pidfd;
+	int lock;
+};
+
+static void find_daemon(const char *store, struct daemon *ret)
+{
+	_cleanup_close_ int sock = client_connect(store);
+	_cleanup_free_ char *lock = NULL;
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+
+	*ret = (struct daemon){ .pidfd = -1, .lock = -1 };
+	if (sock >= 0 && getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid > 0) {
+		ret->pid = peer.pid;
+		ret->pidfd = pidfd_open(peer.pid, 0);
+	}
+	if (asprintf(&lock, "%s/lock", store) >= 0)
+		ret->lock = open(lock, O_RDONLY | O_CLOEXEC);
+}
+
+/* Has it ended? Looks for a moment. */
+static bool has_ended(const struct daemon *d)
+{
+	struct pollfd p = { .fd = d->pidfd, .events = POLLIN };
+
+	if (poll(&p, 1, LOOK_MS) > 0) /* a negative descriptor just takes the time */
+		return true;
+	if (d->pidfd >= 0)
+		return false;
+	if (flock(d->lock, LOCK_SH | LOCK_NB) < 0)
+		return errno != EWOULDBLOCK;
+	flock(d->lock, LOCK_UN);
+	return true;
+}
+
+static void wait_for_daemon(const struct daemon *d, const char *point)
+{
+	int64_t start = monotonic_ns();
+	bool said = false;
+
+	while (!has_ended(d)) {
+		if (said || monotonic_ns() - start < SAY_AFTER_NS)
+			continue;
+		if (d->pid)
+			log_msg("%s: is unmounted; waiting for the daemon, process %ld, to end", point, (long)d->pid);
+		else
+			log_msg("%s: is unmounted; waiting for the daemon to end", point);
+		said = true;
+	}
+}
+
+static void close_daemon(struct daemon *d)
+{
+	cleanup_close(&d->pidfd);
+	cleanup_close(&d->lock);
+}
+
+static int fail(const char *point, int r, const char *reason)
+{
+	if (r == -EBUSY)
+		log_msg("%s: is in use; end what uses it (fuser -vm shows it), or detach it: expfs umount -z", point);
+	else
+		log_msg("%s: cannot be unmounted: %s", point, reason ? reason : strerror(-r));
+	return OP_FAILED;
+}
+
+static int umount_place(struct place *p, bool lazy)
+{
+	bool dead = !lazy && place_is_dead(p);
+	_cleanup_free_ char *reason = NULL;
+	_cleanup_(close_daemon) struct daemon daemon = { .pidfd = -1, .lock = -1 };
+	int r;
+
+	if (!lazy && !dead)
+		find_daemon(p->source, &daemon);
+	place_let_go(p);
+	r = unmount(p->point, lazy || dead, &reason);
+	if (r < 0)
+		return fail(p->point, r, reason);
+	if (!lazy && !dead)
+		wait_for_daemon(&daemon, p->point);
+	return OP_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+	_cleanup_place_ struct place *p = NULL;
+	bool lazy = false;
+	int c, r;
+
+	while ((c = getopt_long(argc, argv, ":z", (struct option[]){ { 0 } }, NULL)) >= 0) {
+		if (c != 'z')
+			return cmd_bad_option(argc, argv, c);
+		lazy = true;
+	}
+	if (argc - optind != 1)
+		return cmd_bad_operands(&cmd_umount);
+	r = place_open(argv[optind], &p);
+	if (r < 0) {
+		log_msg("%s: %s", argv[optind], strerror(-r));
+		return OP_NO;
+	}
+	if (!place_is_mount(p)) {
+		if (place_is_inside(p))
+			log_msg("%s: is no mount; it lies in the one on %s", p->path, p->point);
+		else
+			log_msg("%s: is no expfs mount", p->path);
+		return OP_NO;
+	}
+	return umount_place(p, lazy);
+}
+
+const struct command cmd_umount = {
+	.name = "umount",
+	.run = run,
+	.usage = "MNT [-z]",
+	.summary = "unmount; returns when the daemon has ended",
+	.help = "Unmounts the expfs mount on MNT and waits until its daemon has ended in good\n"
+		"order. While files are open in the mount, or somebody's working directory is\n"
+		"there, it fails and changes nothing. A mount whose daemon died is cleared away.\n"
+		"\n"
+		"  -z  detach it at once, without waiting: MNT is free, what is open goes on until\n"
+		"      it is closed, and only then the daemon ends\n",
+};

@@ -1,0 +1,221 @@
+#include "exp/branch.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/path.h"
+#include "meta/dirent.h"
+
+void branch_free(struct branch *b)
+{
+	free(b->name);
+	free(b->path);
+	*b = (struct branch){ 0 };
+}
+
+void branch_list_free(struct branch_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		branch_free(&l->v[i]);
+	free(l->v);
+	*l = (struct branch_list){ 0 };
+}
+
+static bool is_taken(const struct branch_list *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* The name of the branch of the run at path. */
+static char *branch_name(const struct branch_list *l, const char *path)
+{
+	const char *slash = strchr(path, '/');
+	char *name;
+
+	if (*path == 0)
+		return strdup("main");
+	if (slash && strncmp(path, "runs/", 5) == 0 && !strchr(slash + 1, '/') && !is_taken(l, slash + 1))
+		return strdup(slash + 1);
+	name = strdup(path);
+	for (char *p = name; p && *p; p++)
+		if (*p == '/')
+			*p = '.';
+	return name;
+}
+
+static int add_branch(struct branch_list *l, const char *path, uint64_t ino)
+{
+	struct branch b = { .name = branch_name(l, path), .path = strdup(path), .ino = ino };
+	struct branch *v = realloc(l->v, (l->n + 1) * sizeof(*v));
+
+	if (v)
+		l->v = v;
+	if (!v || !b.name || !b.path) {
+		branch_free(&b);
+		return -ENOMEM;
+	}
+	v[l->n++] = b;
+	return 0;
+}
+
+/* Subdirectories that fit one component of a pattern. */
+struct expand {
+	char component[256]; /* what its entries are held against */
+	char **found;        /* names */
+	uint64_t *ino;
+	size_t n;
+};
+
+static int match_one(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row)
+{
+	struct expand *x = arg;
+	char **found;
+	uint64_t *ino;
+
+	if (!S_ISDIR(row->mode) || fnmatch(x->component, name, FNM_PERIOD) != 0)
+		return 0;
+	found = realloc(x->found, (x->n + 1) * sizeof(*found));
+	if (found)
+		x->found = found;
+	ino = realloc(x->ino, (x->n + 1) * sizeof(*ino));
+	if (ino)
+		x->ino = ino;
+	if (!found || !ino || !(found[x->n] = strdup(name)))
+		return -ENOMEM;
+	ino[x->n++] = d->ino;
+	return 0;
+}
+
+static void cleanup_expand(struct expand *x)
+{
+	for (size_t i = 0; i < x->n; i++)
+		free(x->found[i]);
+	free(x->found);
+	free(x->ino);
+}
+
+static int expand(struct expfs *ex, struct db *db, const char *pattern, uint64_t dir, const char *path,
+		  struct branch_list *l)
+{
+	_cleanup_(cleanup_expand) struct expand x = { .n = 0 };
+	size_t n = strcspn(pattern, "/");
+	int r;
+
+	if (n >= sizeof(x.component))
+		return 0;
+	memcpy(x.component, pattern, n);
+	pattern += n + (pattern[n] == '/');
+	r = dirent_list_roles(db, dir, match_one, &x);
+	for (size_t i = 0; i < x.n && r == 0; i++) {
+		_cleanup_free_ char *sub = NULL;
+
+		if (asprintf(&sub, "%s%s%s", path, *path ? "/" : "", x.found[i]) < 0)
+			return -ENOMEM;
+		if (*pattern)
+			r = expand(ex, db, pattern, x.ino[i], sub, l);
+		else if (path_is_run(ex, sub))
+			r = add_branch(l, sub, x.ino[i]);
+	}
+	return r;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct branch *a = pa, *b = pb;
+
+	if (!*a->path || !*b->path)
+		return *a->path ? 1 : *b->path ? -1 : 0;
+	return strcmp(a->name, b->name);
+}
+
+/* All runs, whatever is in them. */
+static int all_runs(struct expfs *ex, struct branch_list *l)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	int r = add_branch(l, "", META_ROOT);
+
+	for (char **p = ex->config->runs; *p && r == 0; p++)
+		r = expand(ex, db, *p + (**p == '/'), META_ROOT, "", l);
+	return r;
+}
+
+/* Takes out what is there twice (two patterns) and what has no role in it. */
+static int keep_branches(struct expfs *ex, struct branch_list *l)
+{
+	size_t out = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		bool any = false;
+
+		for (size_t j = 0; j < out; j++)
+			any = any || l->v[j].ino == l->v[i].ino;
+		if (any)
+			any = false;
+		else if (r == 0)
+			r = checkpoint_any_role(ex, l->v[i].ino, l->v[i].path, &any);
+		if (any)
+			l->v[out++] = l->v[i];
+		else
+			branch_free(&l->v[i]);
+	}
+	l->n = out;
+	return r;
+}
+
+int branch_list(struct expfs *ex, struct branch_list *ret)
+{
+	struct branch_list l = { 0 };
+	int r = all_runs(ex, &l);
+
+	if (r == 0)
+		r = keep_branches(ex, &l);
+	if (r < 0) {
+		branch_list_free(&l);
+		return r;
+	}
+	qsort(l.v, l.n, sizeof(*l.v), compare);
+	*ret = l;
+	return 0;
+}
+
+static int find(struct expfs *ex, const char *name, uint64_t ino, struct branch *ret)
+{
+	struct branch_list l = { 0 };
+	int r = all_runs(ex, &l);
+
+	for (size_t i = 0; i < l.n && r == 0; i++) {
+		bool any = false;
+
+		if (name ? strcmp(l.v[i].name, name) != 0 : l.v[i].ino != ino)
+			continue;
+		r = checkpoint_any_role(ex, l.v[i].ino, l.v[i].path, &any);
+		if (r == 0 && any) {
+			*ret = l.v[i];
+			l.v[i] = (struct branch){ 0 };
+			r = 1;
+		}
+		break;
+	}
+	branch_list_free(&l);
+	return r == 1 ? 0 : r == 0 ? -ENOENT : r;
+}
+
+int branch_by_name(struct expfs *ex, const char *name, struct branch *ret)
+{
+	return find(ex, name, 0, ret);
+}
+
+int branch_by_run(struct expfs *ex, uint64_t ino, struct branch *ret)
+{
+	return find(ex, NULL, ino, ret);
+}
+
+int branch_checkpoints(struct expfs *ex, const struct branch *b, struct checkpoint_list *ret)
+{
+	return checkpoint_scan(ex, b->ino, b->path, false, ret);
+}

@@ -1,0 +1,52 @@
+/* Checkpoints below a directory: which there are, which are complete, which is
+ * the newest, which is nearest to a step (spec sections 4 and 6).
+ *
+ * The list is made from the names and rows as they are at the call; nothing is
+ * kept. Its cost is that of the directories and of the names with a role below
+ * the one that is asked about, not of other files. */
+#ifndef EXPFS_CHECKPOINT_H
+#define EXPFS_CHECKPOINT_H
+
+#include "exp/expfs.h"
+
+struct members;
+
+struct checkpoint {
+	char *path; /* from the top of the mount */
+	uint64_t ino;
+	bool is_dir;
+	bool has_step;
+	uint64_t step;
+	bool complete;
+	const char *why; /* why it is not complete, static, or NULL */
+	bool imported;   /* given an old time: older than all that was written here */
+	uint64_t order;  /* number of the commit that completed it */
+	int64_t mtime;   /* ns */
+	struct members *members; /* of a directory, while the list is being made */
+};
+
+struct checkpoint_list {
+	struct checkpoint *v; /* oldest first */
+	size_t n;
+};
+
+/* All checkpoints below the directory dir at path. nested: also those of runs
+ * below it; otherwise what belongs to the run dir alone. */
+int checkpoint_scan(struct expfs *ex, uint64_t dir, const char *path, bool nested, struct checkpoint_list *ret);
+void checkpoint_list_free(struct checkpoint_list *l);
+
+/* The complete one that was completed last; the complete one nearest to a step,
+ * of two as near the higher, of two with one step the newer. NULL: none. */
+const struct checkpoint *checkpoint_latest(const struct checkpoint_list *l);
+const struct checkpoint *checkpoint_nearest(const struct checkpoint_list *l, uint64_t step);
+
+/* The steps of complete checkpoints, ascending, each once; to be freed. */
+int checkpoint_steps(const struct checkpoint_list *l, uint64_t **ret, size_t *ret_n);
+
+/* What stands at a path, looked at as a checkpoint; -ENOENT where it is none. */
+int checkpoint_at(struct expfs *ex, uint64_t ino, const char *path, struct checkpoint *ret);
+
+/* Whether anything below the run has a role. */
+int checkpoint_any_role(struct expfs *ex, uint64_t dir, const char *path, bool *ret);
+
+#endif

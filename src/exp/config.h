@@ -1,0 +1,32 @@
+/* The store's config.yaml (spec section 11), as far as this version has use for
+ * it: patterns of runs, and patterns of roles.
+ *
+ *   runs: ["/runs/[*]", "/exp/[*]/run[*]"]      (without the brackets)
+ *   roles:
+ *     WEIGHTS: ["*.ckpt2"]
+ *     none: ["scratch/"]
+ *
+ * Keys that are not known are left alone: later versions have more. */
+#ifndef EXPFS_CONFIG_H
+#define EXPFS_CONFIG_H
+
+#include "format/role.h"
+
+struct config {
+	char **runs; /* patterns of absolute paths in the mount, NULL-terminated; the default is the first */
+	struct role_rules *rules;
+};
+
+/* The defaults. */
+int config_new(struct config **ret);
+void config_free(struct config *c);
+
+/* Reads text of len bytes, hostile ones too: bounded in size, depth and number.
+ * -EINVAL with *ret_error, to be freed, saying line and reason. */
+int config_parse(const char *text, size_t len, struct config **ret, char **ret_error);
+
+/* The commented copy that init writes; every line of it is a comment or a
+ * default. */
+extern const char config_default_text[];
+
+#endif

@@ -1,0 +1,255 @@
+#include "exp/expfs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/file.h"
+#include "exp/keeper.h"
+#include "meta/dirent.h"
+#include "store/object.h"
+#include "util/io.h"
+#include "util/log.h"
+
+#define CONFIG_MAX (1u << 20)
+
+static const char *const top_dirs[] = { "branches", "experiments", "models", "HP", "data", "runs" };
+
+static int fail(char **ret_error, int r, const char *thing, const char *text)
+{
+	if (ret_error && asprintf(ret_error, "%s: %s", thing, text) < 0)
+		*ret_error = NULL;
+	return r;
+}
+
+static int fail_open(char **ret_error, int r, const char *path, unsigned format)
+{
+	char text[200];
+
+	switch (r) {
+	case -ENOENT:
+	case -ENOTDIR:
+		return fail(ret_error, r, path, "no such directory; make a store with: expfs init STORE");
+	case -EMEDIUMTYPE:
+		return fail(ret_error, r, path, "is not a store; make one with: expfs init STORE");
+	case -EPROTONOSUPPORT:
+		snprintf(text, sizeof(text), "store of format %u, this program knows format %d; use a newer expfs",
+			 format, STORE_FORMAT);
+		return fail(ret_error, r, path, text);
+	case -EROFS:
+		return fail(ret_error, r, path, "is on a read-only file system; remount that for writing");
+	case -ENOSPC:
+		return fail(ret_error, r, path, "the disk is full; free some space on it");
+	case -EUCLEAN:
+		return fail(ret_error, r, path, "the database is damaged; run: expfs fsck STORE");
+	}
+	return fail(ret_error, r, path, strerror(-r));
+}
+
+static bool give_space(void *arg)
+{
+	struct expfs *ex = arg;
+
+	return store_reserve_give(ex->store);
+}
+
+static int load_config(struct expfs *ex)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r = io_read_file(store_dirfd(ex->store), "config.yaml", CONFIG_MAX, &text, &len);
+
+	if (r == 0)
+		r = config_parse(text, len, &ex->config, &ex->config_error);
+	else if (r != -ENOENT && asprintf(&ex->config_error, "config.yaml: %s", strerror(-r)) < 0)
+		ex->config_error = NULL;
+	if (ex->config_error)
+		log_msg("%s; the defaults are used", ex->config_error);
+	return ex->config ? 0 : config_new(&ex->config);
+}
+
+int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret_error)
+{
+	_cleanup_(cleanup_expfs) struct expfs *ex = calloc(1, sizeof(*ex));
+	_cleanup_free_ char *db = NULL, *holder = NULL;
+	unsigned format = 0;
+	int r;
+
+	if (!ex)
+		return -ENOMEM;
+	pthread_mutex_init(&ex->read_only_lock, NULL);
+	r = store_open(path, &ex->store, &format);
+	if (r < 0)
+		return fail_open(ret_error, r, path, format);
+	r = store_lock(ex->store, who, &holder);
+	if (r == -EWOULDBLOCK) {
+		_cleanup_free_ char *text = NULL;
+
+		if (asprintf(&text, "in use by %s; unmount it there first", holder ? holder : "another process") < 0)
+			text = NULL;
+		return fail(ret_error, r, path, text ? text : "in use");
+	}
+	if (r < 0)
+		return fail_open(ret_error, r, path, format);
+	db = store_file(ex->store, "expfs.db");
+	r = db ? meta_open(db, give_space, ex, &ex->meta) : -ENOMEM;
+	if (r == 0)
+		r = meta_begin_use(ex->meta, &ex->was_clean);
+	if (r == 0)
+		r = io_sync(store_dirfd(ex->store), false); /* the log's own entry */
+	if (r == 0)
+		r = load_config(ex);
+	if (r == 0)
+		r = file_table_new(&ex->files);
+	if (r < 0)
+		return fail_open(ret_error, r, path, format);
+	*ret = steal(&ex);
+	return 0;
+}
+
+int expfs_close(struct expfs *ex)
+{
+	int r = 0;
+
+	keeper_stop(ex);
+	if (ex->meta)
+		r = meta_close(ex->meta);
+	if (ex->files)
+		file_table_free(ex->files);
+	if (ex->config)
+		config_free(ex->config);
+	if (ex->store)
+		store_close(ex->store);
+	pthread_mutex_destroy(&ex->read_only_lock);
+	free(ex->config_error);
+	free(ex->mountpoint);
+	free(ex->read_only_reason);
+	free(ex);
+	return r;
+}
+
+struct make_top {
+	struct meta *meta;
+	int64_t now;
+};
+
+static int tx_make_top(struct db *db, void *arg)
+{
+	struct make_top *t = arg;
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(top_dirs) && r == 0; i++) {
+		struct inode_row row = {
+			.ino = meta_id(t->meta), .mode = S_IFDIR | 0755, .nlink = 2, .uid = getuid(), .gid = getgid(),
+			.size = 4096, .blocks = 8, .atime = t->now, .mtime = t->now, .ctime = t->now, .btime = t->now,
+		};
+		struct dirent_row d = { .parent = META_ROOT, .id = meta_id(t->meta), .ino = row.ino, .type = S_IFDIR >> 12 };
+
+		r = inode_insert(db, &row, NULL);
+		if (r == 0)
+			r = dirent_insert(db, &d, top_dirs[i]);
+		if (r == 0)
+			r = inode_touch_dir(db, META_ROOT, t->now, 1);
+	}
+	return r;
+}
+
+static int init_database(const char *dir)
+{
+	_cleanup_free_ char *path = NULL;
+	struct make_top top = { .now = now_ns() };
+	int r, r2;
+
+	if (asprintf(&path, "%s/expfs.db", dir) < 0)
+		return -ENOMEM;
+	r = meta_create(path, getuid(), getgid());
+	if (r == 0)
+		r = meta_open(path, NULL, NULL, &top.meta);
+	if (r < 0)
+		return r;
+	r = meta_write(top.meta, tx_make_top, &top);
+	r2 = meta_close(top.meta);
+	return r < 0 ? r : r2;
+}
+
+int expfs_init(const char *path, char **ret_error)
+{
+	int r = store_init(path, config_default_text, init_database);
+
+	switch (r) {
+	case 0:
+		return 0;
+	case -EEXIST:
+		return fail(ret_error, r, path, "is a store already; mount it with: expfs mount STORE MNT");
+	case -ENOTEMPTY:
+		return fail(ret_error, r, path, "is not empty; give a new or an empty directory");
+	case -ENOENT:
+		return fail(ret_error, r, path, "the directory above it does not exist; make that first");
+	}
+	return fail_open(ret_error, r, path, 0);
+}
+
+int expfs_write(struct expfs *ex, meta_fn f, void *arg)
+{
+	return atomic_load(&ex->read_only) ? -EROFS : meta_write(ex->meta, f, arg);
+}
+
+void expfs_fail(struct expfs *ex, const char *reason)
+{
+	scoped_lock(&ex->read_only_lock);
+	if (atomic_load(&ex->read_only))
+		return;
+	ex->read_only_reason = strdup(reason);
+	atomic_store(&ex->read_only, true);
+	log_msg("%s; the mount is read-only from now on", reason);
+}
+
+bool expfs_make_space(struct expfs *ex, bool precious)
+{
+	if (keeper_reap(ex))
+		return true;
+	return precious && store_reserve_give(ex->store);
+}
+
+int expfs_statvfs(struct expfs *ex, struct statvfs *ret)
+{
+	return store_statvfs(ex->store, ret);
+}
+
+int expfs_stat_live(struct expfs *ex, struct inode_row *row)
+{
+	struct stat st;
+	int r = object_stat(ex->store, row->object, &st);
+
+	if (r < 0)
+		return r;
+	row->size = (uint64_t)st.st_size;
+	row->blocks = (uint64_t)st.st_blocks;
+	row->mtime = timespec_ns(&st.st_mtim);
+	row->ctime = MAX(row->ctime, timespec_ns(&st.st_ctim));
+	return 0;
+}
+
+/* A live object can be sealed, shared and gone between the row and the look at
+ * its file: then the row is another. */
+int expfs_inode_get(struct expfs *ex, struct db *db, uint64_t ino, struct inode_row *ret)
+{
+	uint64_t last = 0;
+
+	for (;;) {
+		struct inode_row row;
+		int r = inode_get(db, ino, &row);
+
+		if (r < 0)
+			return r;
+		if (row.flags & INODE_LIVE)
+			r = expfs_stat_live(ex, &row);
+		if (r == -ENOENT && row.object != last) {
+			last = row.object;
+			continue;
+		}
+		if (r < 0)
+			return r == -ENOENT ? -EIO : r;
+		*ret = row;
+		return 0;
+	}
+}

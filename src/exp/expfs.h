@@ -1,0 +1,79 @@
+/* An open store: bytes (room store) and database (room meta) brought together.
+ *
+ * Calling order: expfs_open(); the rest from any thread; expfs_close(). One
+ * process has a store open for writing at a time. Functions return 0 or -errno.
+ *
+ * Locks of the process, in the order in which they are taken:
+ *   file->lock (exp/file.h) → the database's write lock → the object table's
+ * and beside them, never with another taken inside: the inode table's, the
+ * view table's, the keeper's. No SQL and no I/O under the latter. */
+#ifndef EXPFS_EXPFS_H
+#define EXPFS_EXPFS_H
+
+#include <stdatomic.h>
+#include <sys/statvfs.h>
+
+#include "exp/config.h"
+#include "format/role.h"
+#include "meta/inode.h"
+#include "meta/meta.h"
+#include "store/store.h"
+
+struct file_table;
+struct keeper;
+
+struct expfs {
+	struct store *store;
+	struct meta *meta;
+	struct config *config;
+	char *config_error; /* why config.yaml was not taken, or NULL */
+	struct file_table *files; /* exp/file.h */
+	struct keeper *keeper;    /* exp/keeper.h */
+	char *mountpoint;   /* absolute, or NULL while not mounted */
+	bool was_clean;     /* the last process that had it ended in good order */
+	atomic_bool read_only;
+	char *read_only_reason; /* written once, before read_only is set */
+	pthread_mutex_t read_only_lock;
+	atomic_bool stopping; /* the mount ends: what takes long gives up */
+
+	/* Does the kernel know the inode? Such a one is not removed though it has
+	 * no name. NULL while nothing is mounted. Takes no lock but its own. */
+	bool (*is_known)(void *arg, uint64_t ino);
+	void *is_known_arg;
+};
+
+/* Opens a store. who: a line for others that want it meanwhile (as "mounted on
+ * /mnt"). With a failure *ret_error, to be freed, is the message for the user:
+ * the thing, the reason, what to do. */
+int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret_error);
+int expfs_close(struct expfs *ex);
+
+/* Makes a store, likewise. */
+int expfs_init(const char *path, char **ret_error);
+
+/* meta_write(), but -EROFS once the store is read-only. */
+int expfs_write(struct expfs *ex, meta_fn f, void *arg);
+
+/* Ends all writing, for good, because the disk failed. The reason is a
+ * complete sentence without full stop. */
+void expfs_fail(struct expfs *ex, const char *reason);
+
+/* Frees what is waiting to be freed, then, for what is small and precious, a
+ * piece of the reserve; whether anything came of it. */
+bool expfs_make_space(struct expfs *ex, bool precious);
+
+/* What statfs says: the backing store's own numbers. */
+int expfs_statvfs(struct expfs *ex, struct statvfs *ret);
+
+/* Attributes of an inode as they are now: those of a live object are taken
+ * from its backing file. */
+int expfs_stat_live(struct expfs *ex, struct inode_row *row);
+int expfs_inode_get(struct expfs *ex, struct db *db, uint64_t ino, struct inode_row *ret);
+
+static inline void cleanup_expfs(struct expfs **ex)
+{
+	if (*ex)
+		expfs_close(*ex);
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* The content of a regular file in use.
+ *
+ * There is one struct file an inode, shared by all who have it open; its state
+ * belongs to the inode, not to a handle, for the kernel writes back mapped
+ * pages through any of them and after the close.
+ *
+ * Calling order: file_get(); for each handle that may write file_open_writer(),
+ * then writes, file_flush() at each close of a descriptor, and
+ * file_close_writer() when the handle is gone; file_put(). Reading needs only
+ * file_get(). All from any thread; functions return 0 or -errno.
+ *
+ * A content is live (changed in place, owned by one inode) or sealed (immutable,
+ * with a digest, shared with equal files). It is sealed when the last writer
+ * closes it if it was written from empty or has a role; otherwise later, by the
+ * keeper, when it has been left alone. */
+#ifndef EXPFS_FILE_H
+#define EXPFS_FILE_H
+
+#include "exp/expfs.h"
+#include "store/object.h"
+
+struct file;
+
+int file_table_new(struct file_table **ret);
+void file_table_free(struct file_table *t);
+
+/* -ESTALE: no such inode; -EINVAL: not a regular file. */
+int file_get(struct expfs *ex, uint64_t ino, struct file **ret);
+void file_put(struct file *f);
+
+/* Is the inode in the table? Has anybody written it and not closed it yet? The
+ * latter waits a moment for a handle whose close has returned, since the kernel
+ * tells of the end of a handle only after that. */
+bool file_in_use(struct expfs *ex, uint64_t ino);
+bool file_is_written(struct expfs *ex, uint64_t ino);
+
+/* An object for a file that is about to be made: the caller inserts both rows,
+ * file_adopt() then makes it the content of the inode, file_abandon() undoes. */
+int file_new_object(struct expfs *ex, struct object **ret);
+int file_adopt(struct expfs *ex, uint64_t ino, struct object *obj, struct file **ret); /* takes obj */
+void file_abandon(struct expfs *ex, struct object *obj);                               /* takes obj */
+
+void file_open_writer(struct file *f);
+/* flushed: one flag a handle, false at first, kept by the caller. */
+int file_flush(struct file *f, bool *flushed);
+void file_close_writer(struct file *f, bool flushed);
+
+/* The object to read from with a descriptor that is good until file_read_end();
+ * *ret_obj is NULL for an empty file. */
+int file_read_begin(struct file *f, struct object **ret_obj, int *ret_fd);
+void file_read_end(struct object *obj);
+
+/* The bytes written; less than n only where the disk is full. */
+ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off);
+int file_truncate(struct file *f, uint64_t size);
+int file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len);
+int file_lseek(struct file *f, uint64_t off, int whence, uint64_t *ret);
+
+/* Copies up to len bytes; a whole file into an empty one becomes shared. */
+ssize_t file_copy(struct file *in, uint64_t off_in, struct file *out, uint64_t off_out, uint64_t len);
+
+/* Sets the modification time, in ns, together with what else f changes in the
+ * row: f is run in the same transaction. */
+int file_set_mtime(struct file *f, int64_t mtime, meta_fn set, void *arg);
+
+/* Content and everything committed until now are on the disk afterwards. A
+ * failure ends all writing to the store. */
+int file_sync(struct file *f, bool data_only);
+
+/* Seals a live content that nobody has open: for the keeper. */
+int file_seal_idle(struct file *f);
+
+/* Removes what an inode without names and users held: the rows in the
+ * transaction, then, with the ids collected, the objects. */
+#define FILE_DROP_MAX 512
+struct file_drop {
+	int n;
+	uint64_t object[FILE_DROP_MAX];
+};
+int file_drop_object(struct db *db, uint64_t object, struct file_drop *drop);
+void file_drop_finish(struct expfs *ex, const struct file_drop *drop);
+
+static inline void cleanup_file(struct file **f)
+{
+	if (*f)
+		file_put(*f);
+}
+
+#endif

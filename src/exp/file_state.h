@@ -1,0 +1,57 @@
+/* struct file, for file.c and seal.c.
+ *
+ * lock is held through every change of the content, long ones too (copying,
+ * reading a whole file for its digest). point guards the pointer obj and the
+ * flag live alone and is held for their time, so that readers never wait for a
+ * change: they take a reference to the object and go. Who changes obj or live
+ * holds both. The row is first read under point: until then nobody can know
+ * the content. */
+#ifndef EXPFS_FILE_STATE_H
+#define EXPFS_FILE_STATE_H
+
+#include "exp/file.h"
+#include "store/digest.h"
+
+struct file {
+	struct expfs *ex;
+	uint64_t ino;
+	struct file *next; /* in the table's bucket */
+	unsigned refs;     /* under the table's lock */
+
+	pthread_mutex_t lock;
+	/* The next three are changed under the table's lock too. */
+	unsigned writers;   /* handles that may write and are not gone */
+	unsigned unflushed; /* of these, those that were never closed by anybody */
+	int64_t closed_at;  /* monotonic: the last close that left none unflushed; 0: written since */
+	bool fresh;         /* written from empty */
+	bool dirty;         /* written since the last sealing */
+	bool times_set;     /* the mtime was set by hand after the last write */
+	struct digest_run *run;
+
+	pthread_mutex_t point;
+	struct object *obj; /* NULL: empty */
+	bool live;
+	int load_error; /* set once: the row could not be read */
+};
+
+/* With f->lock held: */
+
+/* Makes the content one that may be written in place. */
+int file_make_live(struct file *f);
+
+/* Makes obj (taken over; or NULL) the empty content of the file. */
+int file_replace_empty(struct file *f, struct object *obj);
+
+/* Seals a live content. by_close: a writer ended; otherwise it was left alone. */
+int file_seal(struct file *f, bool by_close);
+
+/* Records that a writer closed a content that is sealed already. */
+int file_mark_closed(struct file *f);
+
+/* Makes the sealed content of in the content of the empty f: 1 if it did, with
+ * its size; 0 where it cannot. */
+int file_share_whole(struct file *f, struct file *in, uint64_t max, uint64_t *ret_size);
+
+void file_set_content(struct file *f, struct object *obj, bool live); /* takes obj, drops the old */
+
+#endif

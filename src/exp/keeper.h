@@ -1,0 +1,25 @@
+/* Work in the background: what nobody waits for.
+ *
+ * Two threads. The reaper removes inodes that lost their last name and their
+ * last user. The keeper syncs sealed objects within five seconds, moves the
+ * database's log, seals contents that were left alone, holds the reserve, and
+ * after a disorderly end removes object files that no row names. */
+#ifndef EXPFS_KEEPER_H
+#define EXPFS_KEEPER_H
+
+#include "exp/expfs.h"
+
+int keeper_start(struct expfs *ex);
+void keeper_stop(struct expfs *ex); /* ends what is under way in good order */
+
+/* An inode that has no name any more is not known to the kernel any more. */
+void keeper_forgotten(struct expfs *ex, uint64_t ino);
+
+/* Removes what waits to be removed, now; whether there was anything. */
+bool keeper_reap(struct expfs *ex);
+
+/* Syncs what was closed in a directory, and all names: fsync of the directory.
+ * A failure ends all writing to the store. */
+int keeper_sync_dir(struct expfs *ex, uint64_t dir);
+
+#endif

@@ -1,0 +1,132 @@
+#include "exp/path.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "meta/dirent.h"
+
+int path_of(struct db *db, uint64_t ino, char **ret)
+{
+	_cleanup_free_ char *buf = malloc(PATH_BOUND);
+	size_t at = PATH_BOUND - 1;
+	char *path;
+
+	if (!buf)
+		return -ENOMEM;
+	buf[at] = 0;
+	while (ino != META_ROOT) {
+		_cleanup_free_ char *name = NULL;
+		struct dirent_row d;
+		size_t n;
+		int r = dirent_of(db, ino, &d, &name);
+
+		if (r < 0)
+			return r;
+		n = strlen(name);
+		if (n + 1 > at)
+			return -ENAMETOOLONG;
+		if (buf[at])
+			buf[--at] = '/';
+		at -= n;
+		memcpy(buf + at, name, n);
+		ino = d.parent;
+	}
+	path = strdup(buf + at);
+	if (!path)
+		return -ENOMEM;
+	*ret = path;
+	return 0;
+}
+
+int path_lookup(struct db *db, const char *path, uint64_t *ret_ino)
+{
+	uint64_t ino = META_ROOT;
+
+	while (*path) {
+		size_t n = strcspn(path, "/");
+		struct dirent_row d;
+		char name[256];
+		int r;
+
+		if (n >= sizeof(name))
+			return -ENAMETOOLONG;
+		memcpy(name, path, n);
+		name[n] = 0;
+		if (n > 0) {
+			r = dirent_get(db, ino, name, &d);
+			if (r < 0)
+				return r;
+			ino = d.ino;
+		}
+		path += n;
+		path += *path == '/';
+	}
+	*ret_ino = ino;
+	return 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool path_is_run(const struct expfs *ex, const char *path)
+{
+	if (*path == 0)
+		return true;
+	if (*base_name(path) == '.')
+		return false;
+	for (char **p = ex->config->runs; *p; p++)
+		if (fnmatch(*p + (**p == '/'), path, FNM_PATHNAME | FNM_PERIOD) == 0)
+			return true;
+	return false;
+}
+
+size_t path_run_prefix(const struct expfs *ex, const char *path)
+{
+	_cleanup_free_ char *dir = strdup(path);
+	char *slash;
+
+	if (!dir)
+		return 0;
+	while ((slash = strrchr(dir, '/')) != NULL) {
+		*slash = 0;
+		if (path_is_run(ex, dir))
+			return (size_t)(slash - dir);
+	}
+	return 0;
+}
+
+/* What lies in a directory checkpoints/ belongs to the experiment root that
+ * holds it, and roles are told relative to that. */
+static const char *below_root(const char *rel)
+{
+	const char *from = rel;
+	const char *p;
+
+	while ((p = strstr(from, "checkpoints/")) != NULL) {
+		if (p == rel || p[-1] == '/')
+			return p;
+		from = p + 1;
+	}
+	return rel;
+}
+
+enum role path_role(const struct expfs *ex, const char *path, bool is_dir)
+{
+	size_t n = path_run_prefix(ex, path);
+
+	return role_of(ex->config->rules, below_root(path + n + (n > 0)), is_dir);
+}
+
+enum role path_role_of_inode(struct expfs *ex, struct db *db, uint64_t ino)
+{
+	_cleanup_free_ char *path = NULL;
+	struct inode_row row;
+
+	if (inode_get(db, ino, &row) < 0 || path_of(db, ino, &path) < 0)
+		return ROLE_NONE;
+	return path_role(ex, path, S_ISDIR(row.mode));
+}

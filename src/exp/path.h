@@ -1,0 +1,28 @@
+/* Paths in the mount: where an inode stands, to which run it belongs, and what
+ * role that gives it (spec sections 1 and 4).
+ *
+ * A path is bytes without a leading or trailing slash, "" for the top. */
+#ifndef EXPFS_PATH_H
+#define EXPFS_PATH_H
+
+#include "exp/expfs.h"
+
+#define PATH_BOUND 65536 /* longer ones are not looked at */
+
+/* The path of an inode, by one of its names; to be freed. -ENOENT: it has none. */
+int path_of(struct db *db, uint64_t ino, char **ret);
+
+/* The inode at a path. */
+int path_lookup(struct db *db, const char *path, uint64_t *ret_ino);
+
+/* Is a directory with this path a run? */
+bool path_is_run(const struct expfs *ex, const char *path);
+
+/* Length of the path of the deepest run above path (0: the top). */
+size_t path_run_prefix(const struct expfs *ex, const char *path);
+
+/* The role of what stands at a path. */
+enum role path_role(const struct expfs *ex, const char *path, bool is_dir);
+enum role path_role_of_inode(struct expfs *ex, struct db *db, uint64_t ino);
+
+#endif

@@ -1,0 +1,9 @@
+libexpfs_a_SOURCES += \
+	src/format/pattern.c src/format/pattern.h \
+	src/format/role.c src/format/role.h \
+	src/format/window.c src/format/window.h \
+	src/format/zip.c src/format/zip.h \
+	src/format/safetensors.c src/format/safetensors.h \
+	src/format/parquet.c src/format/parquet.h \
+	src/format/hdf5.c src/format/hdf5.h \
+	src/format/whole.c src/format/whole.h

@@ -1,0 +1,277 @@
+/* Faults are found by queries that give: is a content lost, what is wrong, the
+ * inode concerned, a name in it, a detail. Repairs are statements in an order
+ * such that each finds what the ones before it left in order. */
+#include "meta/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "meta/db.h"
+#include "meta/dirent.h"
+
+#define LOST_FOUND "lost+found"
+
+#define IS_DIR "mode & 61440 = 16384"
+#define IS_FILE "mode & 61440 = 32768"
+#define NAMES "(SELECT count(*) FROM dirent d WHERE d.ino=inode.ino)"
+#define SUBDIRS "(SELECT count(*) FROM dirent d WHERE d.parent=inode.ino AND d.type=4)"
+#define HAS_NAME "EXISTS(SELECT 1 FROM dirent d WHERE d.ino=inode.ino)"
+#define HAS_ENTRY "EXISTS(SELECT 1 FROM dirent d WHERE d.parent=inode.ino)"
+
+/* Each as the condition of one fault, used by a query and by its repair. */
+#define NO_PARENT "parent NOT IN (SELECT ino FROM inode WHERE " IS_DIR ")"
+#define NO_INODE "ino NOT IN (SELECT ino FROM inode)"
+#define WRONG_TYPE "type<>(SELECT (mode & 61440)>>12 FROM inode i WHERE i.ino=dirent.ino)"
+#define NO_NAME "ino<>1 AND NOT " HAS_NAME " AND (nlink<>0 OR " HAS_ENTRY ")"
+#define WRONG_FILE_LINKS "NOT(" IS_DIR ") AND nlink<>" NAMES
+#define WRONG_DIR_LINKS IS_DIR " AND (nlink<>0 OR " HAS_NAME ") AND nlink<>2+" SUBDIRS
+#define WRONG_SIZE "size<>(SELECT o.size FROM object o WHERE o.id=inode.object AND o.state=1)"
+#define WRONG_LIVE "(flags & 4)/4<>(SELECT o.state=0 FROM object o WHERE o.id=inode.object)"
+#define NOBODYS_XATTR "ino NOT IN (SELECT ino FROM inode)"
+#define NOBODYS_OBJECT                                                     \
+	"id NOT IN (SELECT object FROM inode WHERE object IS NOT NULL) AND " \
+	"id NOT IN (SELECT old FROM undo WHERE old IS NOT NULL)"
+
+static const char *const faults[] = {
+	"SELECT 0, 'there is no top directory', 0, NULL, NULL WHERE NOT EXISTS"
+	" (SELECT 1 FROM inode WHERE ino=1 AND " IS_DIR ")",
+	"SELECT 0, 'entry of a directory that is not there', 0, NULL, printf('%d/%s', parent, name) FROM dirent"
+	" WHERE " NO_PARENT,
+	"SELECT 0, 'entry that leads to no inode', parent, name, ino FROM dirent WHERE " NO_INODE,
+	"SELECT 0, 'entry of another type than its inode', parent, name, type FROM dirent WHERE " WRONG_TYPE,
+	"SELECT 0, 'entry with a name that cannot be', parent, NULL, quote(name) FROM dirent WHERE"
+	" length(name) NOT BETWEEN 1 AND 255 OR instr(name, X'2F') OR instr(name, X'00')"
+	" OR name IN (X'2E', X'2E2E', X'2E6578706673')",
+	"SELECT 0, 'inode of no known type', ino, NULL, mode FROM inode WHERE mode & 61440 NOT IN"
+	" (4096, 8192, 16384, 24576, 32768, 40960, 49152)",
+	"SELECT 0, 'inode without a name', ino, NULL, ino FROM inode WHERE " NO_NAME,
+	"SELECT 0, 'link count differs from the names', ino, NULL, printf('%d, %d', nlink, " NAMES ") FROM inode"
+	" WHERE " WRONG_FILE_LINKS " AND NOT(" NO_NAME ")",
+	"SELECT 0, 'link count differs from the subdirectories', ino, NULL, printf('%d, %d', nlink, 2+" SUBDIRS ")"
+	" FROM inode WHERE " WRONG_DIR_LINKS,
+	"SELECT 0, 'directory with several names', ino, NULL, ino FROM inode WHERE " IS_DIR " AND " NAMES ">1",
+	"SELECT 0, 'directory that cannot be reached from the top', 0, NULL, ino FROM inode"
+	" WHERE " IS_DIR " AND " HAS_NAME " AND ino NOT IN (WITH RECURSIVE t(ino) AS (VALUES(1) UNION"
+	" SELECT d.ino FROM dirent d JOIN t ON d.parent=t.ino WHERE d.type=4) SELECT ino FROM t)",
+	"SELECT 0, 'symbolic link without a target', ino, NULL, ino FROM inode WHERE mode & 61440 = 40960"
+	" AND target IS NULL",
+	"SELECT 1, 'content is not there', ino, NULL, printf('object %x', object) FROM inode"
+	" WHERE object NOT IN (SELECT id FROM object)",
+	"SELECT 1, 'content is not there', ino, NULL, printf('%d bytes', size) FROM inode WHERE object IS NULL"
+	" AND " IS_FILE " AND size<>0",
+	"SELECT 0, 'size differs from that of the content', ino, NULL, size FROM inode WHERE " WRONG_SIZE,
+	"SELECT 0, 'file and content differ in whether it is live', ino, NULL, flags FROM inode WHERE " WRONG_LIVE,
+	"SELECT 0, 'content of something that is no file', ino, NULL, object FROM inode WHERE object IS NOT NULL"
+	" AND NOT(" IS_FILE ")",
+	"SELECT 0, 'live content with several owners', max(ino), NULL, printf('object %x', object) FROM inode"
+	" WHERE object IN (SELECT id FROM object WHERE state=0) GROUP BY object HAVING count(*)>1",
+	"SELECT 0, 'sealed content without a digest', 0, NULL, printf('object %x', id) FROM object WHERE state=1"
+	" AND (digest IS NULL OR length(digest)<>16)",
+	"SELECT 0, 'content that no file has', 0, NULL, printf('object %x', id) FROM object WHERE " NOBODYS_OBJECT,
+	"SELECT 0, 'attribute of no inode', 0, NULL, printf('%d, %s', ino, name) FROM xattr WHERE " NOBODYS_XATTR,
+	"SELECT 0, 'number beyond the sequence', 0, NULL, n FROM (SELECT max((SELECT max(ino) FROM inode),"
+	" coalesce((SELECT max(id) FROM object), 0)) AS n) WHERE n>=(SELECT value FROM store WHERE key='next_id')",
+};
+
+/* Before names are given out in /lost+found, and after. */
+static const char *const repairs_before[] = {
+	"DELETE FROM dirent WHERE " NO_PARENT,
+	"DELETE FROM dirent WHERE " NO_INODE,
+	"UPDATE dirent SET type=(SELECT (mode & 61440)>>12 FROM inode i WHERE i.ino=dirent.ino) WHERE " WRONG_TYPE,
+	"DELETE FROM xattr WHERE " NOBODYS_XATTR,
+	"DELETE FROM object WHERE " NOBODYS_OBJECT,
+	"UPDATE inode SET flags=flags & ~4 | CASE (SELECT o.state FROM object o WHERE o.id=inode.object)"
+	" WHEN 0 THEN 4 ELSE 0 END WHERE " WRONG_LIVE,
+	"UPDATE inode SET size=(SELECT o.size FROM object o WHERE o.id=inode.object) WHERE " WRONG_SIZE,
+};
+
+static const char *const repairs_after[] = {
+	"UPDATE inode SET nlink=" NAMES " WHERE " WRONG_FILE_LINKS,
+	"UPDATE inode SET nlink=2+" SUBDIRS " WHERE " WRONG_DIR_LINKS,
+};
+
+int check_structure(struct db *db, void (*f)(void *arg, const char *text), void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, "PRAGMA integrity_check(100)", "");
+
+	while (r == 1) {
+		const char *text = (const char *)sqlite3_column_text(st, 0);
+
+		if (text && strcmp(text, "ok") != 0)
+			f(arg, text);
+		r = db_next(db, st);
+	}
+	return r;
+}
+
+/* A name as text up to its first NUL, NULL where it is none. */
+static const char *read_name(sqlite3_stmt *st, int col, char buf[static 256])
+{
+	const void *p = sqlite3_column_blob(st, col);
+
+	if (!p)
+		return NULL;
+	snprintf(buf, 256, "%.*s", MIN(sqlite3_column_bytes(st, col), 255), (const char *)p);
+	return buf;
+}
+
+static void tell(sqlite3_stmt *st, check_fn f, void *arg)
+{
+	const char *what = (const char *)sqlite3_column_text(st, 1);
+	const char *detail = (const char *)sqlite3_column_text(st, 4);
+	char text[1024], name[256];
+	struct check_fault fault = {
+		.content_lost = sqlite3_column_int(st, 0),
+		.text = text,
+		.ino = (uint64_t)sqlite3_column_int64(st, 2),
+		.name = read_name(st, 3, name),
+	};
+
+	if (detail)
+		snprintf(text, sizeof(text), "%s (%s)", what, detail);
+	else
+		snprintf(text, sizeof(text), "%s", what);
+	f(arg, &fault);
+}
+
+int check_rows(struct db *db, check_fn f, void *arg)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(faults) && r >= 0; i++) {
+		_cleanup_stmt_ sqlite3_stmt *st = NULL;
+
+		for (r = db_row(db, &st, faults[i], ""); r == 1; r = db_next(db, st))
+			tell(st, f, arg);
+	}
+	return MIN(r, 0);
+}
+
+static int make_lost_found(struct db *db, uint64_t *ret_ino)
+{
+	struct dirent_row d = { .parent = META_ROOT, .id = meta_id(db->meta), .ino = meta_id(db->meta), .type = 4 };
+	struct inode_row dir;
+	char name[64] = LOST_FOUND;
+	int64_t now = now_ns();
+	int r = inode_get(db, META_ROOT, &dir);
+
+	if (r < 0)
+		return r;
+	dir.ino = d.ino;
+	dir.mode = S_IFDIR | 0700;
+	dir.nlink = 2;
+	dir.atime = dir.mtime = dir.ctime = dir.btime = now;
+	r = inode_insert(db, &dir, NULL);
+	if (r < 0)
+		return r;
+	r = dirent_insert(db, &d, name);
+	if (r == -EEXIST) { /* something else has the name */
+		snprintf(name, sizeof(name), LOST_FOUND ".%" PRIu64, d.ino);
+		r = dirent_insert(db, &d, name);
+	}
+	if (r < 0)
+		return r;
+	*ret_ino = d.ino;
+	return inode_touch_dir(db, META_ROOT, now, 1);
+}
+
+static int find_lost_found(struct db *db, uint64_t *ret_ino)
+{
+	struct dirent_row d;
+	int r = dirent_get(db, META_ROOT, LOST_FOUND, &d);
+
+	if (r == 0 && d.type == 4) {
+		*ret_ino = d.ino;
+		return 0;
+	}
+	return r < 0 && r != -ENOENT ? r : make_lost_found(db, ret_ino);
+}
+
+/* The first inode after one that has no name and should. */
+static int next_nameless(struct db *db, uint64_t after, struct dirent_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "SELECT ino, (mode & 61440)>>12 FROM inode WHERE ino>?1 AND " NO_NAME " ORDER BY ino LIMIT 1", "i",
+		       (int64_t)after);
+
+	if (r == 1)
+		*ret = (struct dirent_row){
+			.ino = (uint64_t)sqlite3_column_int64(st, 0),
+			.type = (uint8_t)sqlite3_column_int64(st, 1),
+		};
+	return r;
+}
+
+static int name_nameless(struct db *db)
+{
+	struct dirent_row d = { .ino = META_ROOT };
+	uint64_t lost_found = 0;
+	int r;
+
+	while ((r = next_nameless(db, d.ino, &d)) == 1) {
+		char name[64];
+
+		if (lost_found == 0) {
+			r = find_lost_found(db, &lost_found);
+			if (r < 0)
+				return r;
+		}
+		d.parent = lost_found;
+		d.id = meta_id(db->meta);
+		snprintf(name, sizeof(name), "#%" PRIu64, d.ino);
+		r = dirent_insert(db, &d, name);
+		if (r == -EEXIST) {
+			snprintf(name, sizeof(name), "#%" PRIu64 ".%" PRIu64, d.ino, d.id);
+			r = dirent_insert(db, &d, name);
+		}
+		if (r < 0)
+			return r;
+	}
+	return r < 0 || lost_found == 0 ? r : inode_touch_dir(db, lost_found, now_ns(), 0);
+}
+
+static int run_all(struct db *db, const char *const *sql, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = db_run(db, sql[i], "");
+	return r;
+}
+
+int check_repair(struct db *db, void *arg)
+{
+	int r = run_all(db, repairs_before, ARRAY_SIZE(repairs_before));
+
+	if (r == 0)
+		r = name_nameless(db);
+	return r < 0 ? r : run_all(db, repairs_after, ARRAY_SIZE(repairs_after));
+}
+
+int check_holders(struct db *db, uint64_t object, void (*f)(void *arg, uint64_t parent, const char *name), void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "SELECT d.parent, d.name FROM inode i JOIN dirent d ON d.ino=i.ino WHERE i.object=?1", "i",
+		       (int64_t)object);
+
+	for (; r == 1; r = db_next(db, st)) {
+		char name[256];
+
+		f(arg, (uint64_t)sqlite3_column_int64(st, 0), read_name(st, 1, name));
+	}
+	return r;
+}
+
+int check_is_named(struct db *db, uint64_t object)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+
+	return db_row(db, &st,
+		      "SELECT 1 FROM object WHERE id=?1 UNION ALL SELECT 1 FROM inode WHERE object=?1"
+		      " UNION ALL SELECT 1 FROM undo WHERE object=?1 UNION ALL SELECT 1 FROM undo WHERE old=?1 LIMIT 1",
+		      "i", (int64_t)object);
+}

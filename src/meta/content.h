@@ -1,0 +1,63 @@
+/* Rows of the table object: what the database knows of a content. */
+#ifndef EXPFS_META_CONTENT_H
+#define EXPFS_META_CONTENT_H
+
+#include "meta/meta.h"
+
+#define CONTENT_DIGEST 16
+
+enum content_state { CONTENT_LIVE = 0, CONTENT_SEALED = 1 };
+enum content_whole { CONTENT_TORN = 0, CONTENT_WHOLE = 1, CONTENT_UNKNOWN = -1 };
+
+struct content_row {
+	uint64_t id;
+	enum content_state state;
+	uint64_t size;
+	uint8_t digest[CONTENT_DIGEST]; /* of a sealed one */
+	uint64_t seal; /* number of its sealing, 0 while live */
+	bool synced;
+	enum content_whole whole;
+};
+
+int content_insert_live(struct db *db, uint64_t id);
+int content_get(struct db *db, uint64_t id, struct content_row *ret); /* -ESTALE */
+int content_delete(struct db *db, uint64_t id);
+int content_set_live(struct db *db, uint64_t id);
+int content_set_sealed(struct db *db, uint64_t id, uint64_t seal, uint64_t size,
+		       const uint8_t digest[CONTENT_DIGEST]);
+
+/* What was found out about the content of one sealing; nothing happens where
+ * the object was opened and sealed again meanwhile. */
+int content_set_synced(struct db *db, uint64_t id, uint64_t seal);
+int content_set_whole(struct db *db, uint64_t id, uint64_t seal, enum content_whole whole);
+
+/* Up to max sealed objects of this size and digest, other than not_this; the
+ * count. */
+int content_equal(struct db *db, uint64_t size, const uint8_t digest[CONTENT_DIGEST], uint64_t not_this,
+		  uint64_t *ret, int max);
+
+/* How many inodes and undo rows refer to it; counting ends at 2. */
+int content_refs(struct db *db, uint64_t id);
+
+/* Up to max objects of any kind, or live ones, or not yet synced sealed ones,
+ * with an id above after; the count. */
+int content_list(struct db *db, uint64_t after, struct content_row *ret, int max);
+int content_list_live(struct db *db, uint64_t after, uint64_t *ret, int max);
+int content_list_unsynced(struct db *db, uint64_t after, struct content_row *ret, int max);
+
+/* The same of sealed ones that have a name in the directory dir. */
+int content_list_unsynced_in(struct db *db, uint64_t dir, uint64_t after, struct content_row *ret, int max);
+
+/* The inode that owns a live object, or any that shares a sealed one; -ENOENT. */
+int content_owner(struct db *db, uint64_t id, uint64_t *ret_ino);
+
+struct content_sums {
+	uint64_t files;   /* regular files that have a name */
+	uint64_t raw;     /* their bytes, without those whose object is live */
+	uint64_t objects; /* sealed ones */
+	uint64_t unique;  /* their bytes */
+	uint64_t stored;  /* what they took of the disk when they were sealed */
+};
+int content_sums(struct db *db, struct content_sums *ret);
+
+#endif

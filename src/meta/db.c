@@ -1,0 +1,192 @@
+/* Connections: settings, prepared statements, errors as errno. */
+#include "meta/db.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "util/log.h"
+
+/* KiB of page cache: the writer's stays warm, a reader's is dropped with each
+ * commit of the writer and serves one query only. */
+#define WRITER_CACHE "PRAGMA cache_size=-16384"
+#define READER_CACHE "PRAGMA cache_size=-2048"
+
+int db_error(struct db *db, int rc)
+{
+	int err;
+
+	switch (rc & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_DONE:
+	case SQLITE_ROW:
+		return 0;
+	case SQLITE_CONSTRAINT:
+		return -EEXIST;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_READONLY:
+		return -EROFS;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return -EUCLEAN;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_TOOBIG:
+		return -EFBIG;
+	}
+	err = sqlite3_system_errno(db->sql);
+	return err == ENOSPC || err == EDQUOT ? -err : -EIO;
+}
+
+static int fail(struct db *db, int rc, const char *what)
+{
+	int r = db_error(db, rc);
+
+	if (r < 0 && r != -EEXIST && r != -ENOSPC)
+		log_msg("database: %s (%d) in: %.60s", sqlite3_errmsg(db->sql), sqlite3_extended_errcode(db->sql), what);
+	return r;
+}
+
+int db_exec(struct db *db, const char *sql)
+{
+	return fail(db, sqlite3_exec(db->sql, sql, NULL, NULL, NULL), sql);
+}
+
+static int setup(struct db *db, bool writes)
+{
+	int r;
+
+	sqlite3_extended_result_codes(db->sql, 1);
+	sqlite3_busy_timeout(db->sql, 10000);
+	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	r = db_exec(db, "PRAGMA trusted_schema=0; PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=0");
+	if (r < 0 || !writes)
+		return r < 0 ? r : db_exec(db, READER_CACHE "; PRAGMA query_only=1");
+	return db_exec(db, WRITER_CACHE "; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
+}
+
+int db_open(struct meta *m, const char *path, bool create, bool writes, struct db *ret)
+{
+	struct db db = { .meta = m };
+	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+	int rc = sqlite3_open_v2(path, &db.sql, flags, NULL);
+	int r;
+
+	if (!db.sql)
+		return -ENOMEM;
+	if (rc == SQLITE_CANTOPEN)
+		r = sqlite3_system_errno(db.sql) ? -sqlite3_system_errno(db.sql) : -ENOENT;
+	else
+		r = rc == SQLITE_OK ? setup(&db, writes) : fail(&db, rc, "open");
+	if (r < 0) {
+		sqlite3_close(db.sql);
+		return r;
+	}
+	*ret = db;
+	return 0;
+}
+
+int db_close(struct db *db)
+{
+	int rc;
+
+	for (size_t i = 0; i < DB_STATEMENTS; i++)
+		sqlite3_finalize(db->cache[i].stmt);
+	rc = sqlite3_close(db->sql);
+	return rc == SQLITE_OK ? 0 : -EIO;
+}
+
+static int prepare(struct db *db, const char *sql, sqlite3_stmt **ret)
+{
+	size_t i = ((uintptr_t)sql >> 3) % DB_STATEMENTS;
+	int rc;
+
+	while (db->cache[i].text && db->cache[i].text != sql)
+		i = (i + 1) % DB_STATEMENTS; /* far fewer statements than places */
+	if (!db->cache[i].text) {
+		rc = sqlite3_prepare_v3(db->sql, sql, -1, SQLITE_PREPARE_PERSISTENT, &db->cache[i].stmt, NULL);
+		if (rc != SQLITE_OK)
+			return fail(db, rc, sql);
+		db->cache[i].text = sql;
+	}
+	*ret = db->cache[i].stmt;
+	return 0;
+}
+
+static int bind(sqlite3_stmt *stmt, const char *fmt, va_list ap)
+{
+	int rc = SQLITE_OK;
+
+	for (int i = 1; *fmt && rc == SQLITE_OK; i++, fmt++) {
+		if (*fmt == 'i') {
+			rc = sqlite3_bind_int64(stmt, i, va_arg(ap, int64_t));
+		} else {
+			const void *p = va_arg(ap, const void *);
+			size_t n = va_arg(ap, size_t);
+
+			rc = p ? sqlite3_bind_blob64(stmt, i, p, n, SQLITE_STATIC) : sqlite3_bind_null(stmt, i);
+		}
+	}
+	return rc;
+}
+
+static int start(struct db *db, sqlite3_stmt **ret, const char *sql, const char *fmt, va_list ap)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc, r;
+
+	r = prepare(db, sql, &stmt);
+	if (r < 0)
+		return r;
+	rc = bind(stmt, fmt, ap);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW) {
+		*ret = stmt;
+		return 1;
+	}
+	r = fail(db, rc, sql);
+	sqlite3_reset(stmt);
+	return r;
+}
+
+int db_run(struct db *db, const char *sql, const char *fmt, ...)
+{
+	sqlite3_stmt *stmt = NULL;
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = start(db, &stmt, sql, fmt, ap);
+	va_end(ap);
+	if (r > 0)
+		sqlite3_reset(stmt);
+	return MIN(r, 0);
+}
+
+int db_row(struct db *db, sqlite3_stmt **ret, const char *sql, const char *fmt, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = start(db, ret, sql, fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+int db_next(struct db *db, sqlite3_stmt *stmt)
+{
+	int rc = sqlite3_step(stmt);
+
+	return rc == SQLITE_ROW ? 1 : fail(db, rc, sqlite3_sql(stmt));
+}
+
+void db_done(sqlite3_stmt **stmt)
+{
+	if (*stmt)
+		sqlite3_reset(*stmt);
+}

@@ -1,0 +1,48 @@
+/* A connection and its prepared statements, for the files of this room.
+ *
+ * db_run() and db_row() take the SQL as a string literal, whose address is the
+ * key of the prepared statement, and the parameters by a format of letters:
+ *   i  int64_t         b  const void *, size_t (a blob)
+ * Integers are to be cast: they travel through a variable argument list. */
+#ifndef EXPFS_DB_H
+#define EXPFS_DB_H
+
+#include <sqlite3.h>
+
+#include "meta/meta.h"
+
+#define DB_STATEMENTS 256
+
+struct db {
+	struct meta *meta;
+	sqlite3 *sql;
+	struct {
+		const char *text;
+		sqlite3_stmt *stmt;
+	} cache[DB_STATEMENTS];
+};
+
+int db_open(struct meta *m, const char *path, bool create, bool writes, struct db *ret);
+int db_close(struct db *db);
+
+/* Runs a statement that gives no rows. */
+int db_run(struct db *db, const char *sql, const char *fmt, ...);
+
+/* Starts a query: 1 with *ret at its first row, 0 without one, -errno. The
+ * statement is the cache's; db_next() goes on, db_done() ends it. */
+int db_row(struct db *db, sqlite3_stmt **ret, const char *sql, const char *fmt, ...);
+int db_next(struct db *db, sqlite3_stmt *stmt);
+void db_done(sqlite3_stmt **stmt);
+#define _cleanup_stmt_ _cleanup_(db_done)
+
+/* Runs SQL that is not worth keeping. */
+int db_exec(struct db *db, const char *sql);
+
+/* The errno that stands for the last error of the connection. */
+int db_error(struct db *db, int rc);
+
+/* schema.c */
+int schema_create(struct db *db, unsigned uid, unsigned gid);
+int schema_check(struct db *db);
+
+#endif

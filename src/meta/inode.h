@@ -1,0 +1,48 @@
+/* Rows of the table inode. See schema.c for what each column means. */
+#ifndef EXPFS_META_INODE_H
+#define EXPFS_META_INODE_H
+
+#include <sys/stat.h>
+
+#include "meta/meta.h"
+
+#define INODE_CLOSED 1   /* its last writer closed it and nobody wrote since */
+#define INODE_IMPORTED 2 /* given a time before its birth here: a copy of something older */
+#define INODE_LIVE 4     /* its object is live: size, blocks, mtime are the backing file's */
+
+struct inode_row {
+	uint64_t ino;
+	uint32_t mode, nlink, uid, gid;
+	uint64_t rdev;
+	uint64_t size, blocks;
+	int64_t atime, mtime, ctime, btime; /* ns since 1970 */
+	uint64_t object;                    /* 0: none */
+	uint64_t order;
+	uint32_t flags;
+};
+
+/* target is NUL-terminated, of a symbolic link only, else NULL. */
+int inode_insert(struct db *db, const struct inode_row *row, const char *target);
+int inode_get(struct db *db, uint64_t ino, struct inode_row *ret); /* -ESTALE: no such row */
+int inode_update(struct db *db, const struct inode_row *row);
+
+/* Sets mtime and ctime of a directory whose entries changed, and adds to its
+ * link count. */
+int inode_touch_dir(struct db *db, uint64_t ino, int64_t now, int nlink_delta);
+
+int inode_target(struct db *db, uint64_t ino, char **ret); /* to be freed */
+int inode_delete(struct db *db, uint64_t ino);             /* with its xattrs */
+
+/* Up to max inodes without a name and greater than after; the count. */
+int inode_unlinked(struct db *db, uint64_t after, uint64_t *ret, int max);
+
+int inode_count(struct db *db, uint64_t *ret);
+
+/* Calls f for each regular file that has a content, ends early with what f
+ * returns other than 0. */
+int inode_each_with_object(struct db *db, int (*f)(void *arg, uint64_t ino, uint64_t object), void *arg);
+
+/* The form that system calls want; size and times as they stand in the row. */
+void inode_stat(const struct inode_row *row, struct stat *ret);
+
+#endif

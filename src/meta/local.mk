@@ -1,0 +1,9 @@
+libexpfs_a_SOURCES += \
+	src/meta/meta.c src/meta/meta.h \
+	src/meta/db.c src/meta/db.h \
+	src/meta/schema.c \
+	src/meta/inode.c src/meta/inode.h \
+	src/meta/dirent.c src/meta/dirent.h \
+	src/meta/xattr.c src/meta/xattr.h \
+	src/meta/content.c src/meta/content.h \
+	src/meta/check.c src/meta/check.h

@@ -1,0 +1,327 @@
+/* Transactions, readers, syncs.
+ *
+ * Locks, in this order, none held over another's wait but where said:
+ *   write_lock   the writer connection; held through a transaction and through
+ *                a checkpoint
+ *   reader_lock  the stack of idle readers; held for a pointer's time
+ *   sync_lock    the counts of group sync; never held while syncing
+ *
+ * Group sync: commits are counted; a caller of meta_sync() needs the count that
+ * it found to be synced. Who finds no sync under way does one for all commits
+ * until then; the others wait for it and look again. */
+#include "meta/meta.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "meta/db.h"
+#include "util/log.h"
+
+#define READERS 6
+#define ID_BLOCK 65536          /* how far ahead next_id is written */
+#define CHECKPOINT_PAGES 4096   /* 16 MiB of log */
+#define SPACE_TRIES 8
+
+struct meta {
+	struct db writer;
+	sqlite3_file *log; /* the write-ahead log, open as long as the writer */
+	pthread_mutex_t write_lock;
+	struct db reader[READERS];
+	struct db *idle[READERS];
+	unsigned idle_count;
+	pthread_mutex_t reader_lock;
+	pthread_cond_t reader_free;
+	pthread_mutex_t sync_lock;
+	pthread_cond_t sync_done;
+	bool syncing;
+	bool in_use; /* meta_begin_use() was called */
+	atomic_bool in_order; /* it was clean, or meta_recovered() was called */
+	uint64_t commits, synced;
+	_Atomic uint64_t next_id;
+	uint64_t id_limit; /* next_id in the database; under write_lock */
+	int log_pages;     /* under write_lock */
+	bool (*give_space)(void *arg);
+	void *give_space_arg;
+};
+
+int meta_create(const char *path, unsigned uid, unsigned gid)
+{
+	struct db db;
+	int r, r2;
+
+	r = db_open(NULL, path, true, true, &db);
+	if (r < 0)
+		return r;
+	r = db_exec(&db, "BEGIN IMMEDIATE");
+	if (r == 0)
+		r = schema_create(&db, uid, gid);
+	if (r == 0)
+		r = db_exec(&db, "COMMIT");
+	r2 = db_close(&db);
+	return r < 0 ? r : r2;
+}
+
+static int on_commit(void *arg, sqlite3 *sql, const char *name, int pages)
+{
+	((struct meta *)arg)->log_pages = pages;
+	return SQLITE_OK;
+}
+
+static int get_store(struct db *db, const char *key, int64_t *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, "SELECT value FROM store WHERE key=CAST(?1 AS TEXT)", "b", key, strlen(key));
+
+	if (r == 1)
+		*ret = sqlite3_column_int64(st, 0);
+	return r == 1 ? 0 : r == 0 ? -EUCLEAN : r;
+}
+
+static int set_store(struct db *db, const char *key, int64_t value)
+{
+	return db_run(db, "UPDATE store SET value=?2 WHERE key=CAST(?1 AS TEXT)", "bi", key, strlen(key), value);
+}
+
+static int open_readers(struct meta *m, const char *path)
+{
+	for (size_t i = 0; i < READERS; i++) {
+		int r = db_open(m, path, false, false, &m->reader[i]);
+
+		if (r < 0)
+			return r;
+		m->idle[m->idle_count++] = &m->reader[i];
+	}
+	return 0;
+}
+
+static int find_log(struct meta *m)
+{
+	sqlite3_file *file = NULL;
+	int rc = sqlite3_file_control(m->writer.sql, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+
+	if (rc != SQLITE_OK || !file || !file->pMethods)
+		return -EIO;
+	m->log = file;
+	return 0;
+}
+
+int meta_open(const char *path, bool (*give_space)(void *arg), void *arg, struct meta **ret)
+{
+	_cleanup_(cleanup_meta) struct meta *m = calloc(1, sizeof(*m));
+	int64_t next;
+	int r;
+
+	if (!m)
+		return -ENOMEM;
+	pthread_mutex_init(&m->write_lock, NULL);
+	pthread_mutex_init(&m->reader_lock, NULL);
+	pthread_mutex_init(&m->sync_lock, NULL);
+	pthread_cond_init(&m->reader_free, NULL);
+	pthread_cond_init(&m->sync_done, NULL);
+	m->give_space = give_space;
+	m->give_space_arg = arg;
+	r = db_open(m, path, false, true, &m->writer);
+	if (r == 0)
+		r = schema_check(&m->writer);
+	if (r == 0)
+		r = get_store(&m->writer, "next_id", &next);
+	if (r == 0)
+		r = open_readers(m, path);
+	if (r == 0)
+		r = find_log(m);
+	if (r < 0)
+		return r;
+	atomic_store(&m->next_id, (uint64_t)next);
+	m->id_limit = (uint64_t)next;
+	sqlite3_wal_hook(m->writer.sql, on_commit, m);
+	*ret = steal(&m);
+	return 0;
+}
+
+static int mark_closed(struct db *db, void *arg)
+{
+	struct meta *m = arg;
+	int r = set_store(db, "next_id", (int64_t)atomic_load(&m->next_id));
+
+	return r < 0 ? r : set_store(db, "clean", atomic_load(&m->in_order));
+}
+
+int meta_close(struct meta *m)
+{
+	int r = 0, r2;
+
+	if (m->in_use) {
+		r = meta_write(m, mark_closed, m);
+		if (r == 0)
+			r = meta_sync(m);
+	}
+	for (size_t i = 0; i < READERS; i++)
+		if (m->reader[i].sql)
+			db_close(&m->reader[i]);
+	r2 = m->writer.sql ? db_close(&m->writer) : 0;
+	pthread_mutex_destroy(&m->write_lock);
+	pthread_mutex_destroy(&m->reader_lock);
+	pthread_mutex_destroy(&m->sync_lock);
+	pthread_cond_destroy(&m->reader_free);
+	pthread_cond_destroy(&m->sync_done);
+	free(m);
+	return r < 0 ? r : r2;
+}
+
+/* Keeps next_id in the database ahead of every id that this transaction can
+ * have, or take. */
+static int extend_ids(struct meta *m, struct db *db, uint64_t *ret_limit)
+{
+	uint64_t next = atomic_load(&m->next_id);
+
+	*ret_limit = m->id_limit;
+	if (next + ID_BLOCK / 2 < m->id_limit)
+		return 0;
+	*ret_limit = next + ID_BLOCK;
+	return set_store(db, "next_id", (int64_t)*ret_limit);
+}
+
+static int write_once(struct meta *m, meta_fn f, void *arg)
+{
+	struct db *db = &m->writer;
+	uint64_t limit = 0;
+	int r, result;
+
+	scoped_lock(&m->write_lock);
+	r = db_run(db, "BEGIN IMMEDIATE", "");
+	if (r < 0)
+		return r;
+	r = extend_ids(m, db, &limit);
+	result = r < 0 ? r : f(db, arg);
+	r = result < 0 ? result : db_run(db, "COMMIT", "");
+	if (r < 0) {
+		if (!sqlite3_get_autocommit(db->sql))
+			db_run(db, "ROLLBACK", "");
+		return r;
+	}
+	m->id_limit = limit;
+	pthread_mutex_lock(&m->sync_lock);
+	m->commits++;
+	pthread_mutex_unlock(&m->sync_lock);
+	return result;
+}
+
+int meta_write(struct meta *m, meta_fn f, void *arg)
+{
+	int r = write_once(m, f, arg);
+
+	for (int i = 0; (r == -ENOSPC || r == -EDQUOT) && i < SPACE_TRIES; i++) {
+		if (!m->give_space || !m->give_space(m->give_space_arg))
+			break;
+		r = write_once(m, f, arg);
+	}
+	return r;
+}
+
+struct db *meta_reader(struct meta *m)
+{
+	scoped_lock(&m->reader_lock);
+	while (m->idle_count == 0)
+		pthread_cond_wait(&m->reader_free, &m->reader_lock);
+	return m->idle[--m->idle_count];
+}
+
+void meta_reader_done(struct db *db)
+{
+	struct meta *m = db->meta;
+
+	scoped_lock(&m->reader_lock);
+	m->idle[m->idle_count++] = db;
+	pthread_cond_signal(&m->reader_free);
+}
+
+uint64_t meta_id(struct meta *m)
+{
+	return atomic_fetch_add(&m->next_id, 1);
+}
+
+static int sync_log(struct meta *m)
+{
+	return m->log->pMethods->xSync(m->log, SQLITE_SYNC_NORMAL) == SQLITE_OK ? 0 : -EIO;
+}
+
+int meta_sync(struct meta *m)
+{
+	uint64_t need;
+	int r = 0;
+
+	scoped_lock(&m->sync_lock);
+	need = m->commits;
+	while (m->synced < need && r == 0) {
+		uint64_t target = m->commits;
+
+		if (m->syncing) {
+			pthread_cond_wait(&m->sync_done, &m->sync_lock);
+			continue;
+		}
+		m->syncing = true;
+		pthread_mutex_unlock(&m->sync_lock);
+		r = sync_log(m);
+		pthread_mutex_lock(&m->sync_lock);
+		m->syncing = false;
+		if (r == 0)
+			m->synced = target;
+		pthread_cond_broadcast(&m->sync_done);
+	}
+	return r;
+}
+
+int meta_checkpoint(struct meta *m)
+{
+	int rc, r;
+
+	pthread_mutex_lock(&m->write_lock);
+	rc = m->log_pages < CHECKPOINT_PAGES;
+	pthread_mutex_unlock(&m->write_lock);
+	if (rc)
+		return 0;
+	r = meta_sync(m); /* so that less is left to sync under the lock */
+	if (r < 0)
+		return r;
+	scoped_lock(&m->write_lock);
+	rc = sqlite3_wal_checkpoint_v2(m->writer.sql, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	m->log_pages = 0;
+	return rc == SQLITE_BUSY ? 0 : db_error(&m->writer, rc);
+}
+
+struct use {
+	struct meta *m;
+	bool was_clean;
+};
+
+static int begin_use(struct db *db, void *arg)
+{
+	struct use *u = arg;
+	int64_t clean;
+	int r = get_store(db, "clean", &clean);
+
+	if (r < 0)
+		return r;
+	u->was_clean = clean != 0;
+	return set_store(db, "clean", 0);
+}
+
+int meta_begin_use(struct meta *m, bool *ret_was_clean)
+{
+	struct use u = { .m = m };
+	int r = meta_write(m, begin_use, &u);
+
+	if (r == 0)
+		r = meta_sync(m);
+	if (r < 0)
+		return r;
+	m->in_use = true;
+	atomic_store(&m->in_order, u.was_clean);
+	*ret_was_clean = u.was_clean;
+	return 0;
+}
+
+void meta_recovered(struct meta *m)
+{
+	atomic_store(&m->in_order, true);
+}

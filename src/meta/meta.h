@@ -1,0 +1,72 @@
+/* The database of a store: namespace, attributes, and which object holds what.
+ *
+ * Calling order: meta_create() once; meta_open(); then any number of
+ * meta_write() and meta_reader()/meta_reader_done(), from any thread;
+ * meta_close(). The tables have headers of their own (inode.h, dirent.h,
+ * xattr.h, content.h); their functions take a struct db, which is either a
+ * reader or the one writer inside of a transaction.
+ *
+ * One connection writes, and it alone checkpoints. A transaction that returned
+ * 0 survives the death of the process; meta_sync() makes it survive a power
+ * cut. Functions return 0 or -errno: -ENOSPC, -EDQUOT, -EIO from the disk,
+ * -EUCLEAN where the database is damaged, -EEXIST for a name that is there. */
+#ifndef EXPFS_META_H
+#define EXPFS_META_H
+
+#include "util/util.h"
+
+#define META_ROOT 1 /* inode of the top directory, as FUSE wants it */
+
+struct meta;
+struct db;
+
+/* Makes the database with an empty top directory owned by uid and gid. */
+int meta_create(const char *path, unsigned uid, unsigned gid);
+
+/* give_space is asked for space when the disk is full and returns whether it
+ * gave some; the transaction is then run again. May be NULL. */
+int meta_open(const char *path, bool (*give_space)(void *arg), void *arg, struct meta **ret);
+int meta_close(struct meta *m);
+
+/* Runs f in one transaction and commits it; a negative result of f rolls it
+ * back. f may be run more than once, so it must not act on anything but the
+ * database and its argument. Not nested. */
+typedef int (*meta_fn)(struct db *db, void *arg);
+int meta_write(struct meta *m, meta_fn f, void *arg);
+
+/* A connection that sees all that was committed before it is used; few are
+ * there, so it is given back soon. */
+struct db *meta_reader(struct meta *m);
+void meta_reader_done(struct db *db);
+
+/* A number never given before: inodes, dirents, objects and the order of
+ * commits all take theirs from this one sequence. */
+uint64_t meta_id(struct meta *m);
+
+/* Returns when everything committed before the call is on the disk. Calls at
+ * one time share a sync. */
+int meta_sync(struct meta *m);
+
+/* Moves the log into the database file when it has grown; to be called now and
+ * then by one thread. */
+int meta_checkpoint(struct meta *m);
+
+/* Whether the last process to have it open for writing closed it in good order;
+ * from here to meta_close() a death counts as disorder. Disorder lasts until
+ * meta_recovered() says that everything it can have left was dealt with. */
+int meta_begin_use(struct meta *m, bool *ret_was_clean);
+void meta_recovered(struct meta *m);
+
+static inline void cleanup_reader(struct db **db)
+{
+	if (*db)
+		meta_reader_done(*db);
+}
+
+static inline void cleanup_meta(struct meta **m)
+{
+	if (*m)
+		meta_close(*m);
+}
+
+#endif

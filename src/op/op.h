@@ -1,0 +1,28 @@
+/* Operations: what a command, the control socket or a control file asks for.
+ *
+ * An operation takes a JSON object of arguments and gives a JSON object; it
+ * runs in the process that has the store open, which is the daemon while the
+ * store is mounted and the command itself otherwise. */
+#ifndef EXPFS_OP_H
+#define EXPFS_OP_H
+
+#include <jansson.h>
+
+#include "exp/expfs.h"
+
+enum op_exit { OP_DONE = 0, OP_NO = 1, OP_USAGE = 2, OP_FAILED = 3 };
+
+/* Runs the operation of that name. *ret is a new reference; where the exit
+ * status is OP_USAGE or OP_FAILED it is {"error": "thing: reason; what to do"}. */
+enum op_exit op_run(struct expfs *ex, const char *name, const json_t *args, json_t **ret);
+
+/* op/status.c: {"path": absolute path inside the mount or absent} → the object
+ * of `expfs status --json` (spec section 8). */
+enum op_exit op_status(struct expfs *ex, const json_t *args, json_t **ret);
+
+/* op/fsck.c: {"repair": bool} → {"clean": bool, "problems": [{"kind", "path",
+ * "text", "repaired"}], "objects": n, "inodes": n, "bytes": n}. OP_NO: damage
+ * found (and, with repair, some of it is left). */
+enum op_exit op_fsck(struct expfs *ex, const json_t *args, json_t **ret);
+
+#endif

@@ -1,0 +1,64 @@
+#include "op/reply.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Length of the UTF-8 character at s, 0 where there is none. */
+static size_t utf8_length(const unsigned char *s)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = *s < 0x80 ? 1 : *s >> 5 == 6 ? 2 : *s >> 4 == 14 ? 3 : *s >> 3 == 30 ? 4 : 0;
+	uint32_t c;
+
+	if (n < 2)
+		return n;
+	c = *s & (0x7fu >> n);
+	for (size_t i = 1; i < n; i++) {
+		if (s[i] >> 6 != 2)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	return c >= least[n] && c <= 0x10ffff && c >> 11 != 0x1b ? n : 0;
+}
+
+json_t *reply_text(const char *bytes)
+{
+	_cleanup_free_ char *text = malloc(4 * strlen(bytes) + 1);
+	char *to = text;
+
+	if (!text)
+		return NULL;
+	for (const unsigned char *s = (const unsigned char *)bytes; *s;) {
+		size_t n = utf8_length(s);
+
+		if (n == 0) {
+			to += sprintf(to, "\\x%02x", *s++);
+			continue;
+		}
+		memcpy(to, s, n);
+		to += n;
+		s += n;
+	}
+	return json_stringn(text, (size_t)(to - text));
+}
+
+json_t *reply_path(const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return asprintf(&text, "/%s", path) < 0 ? NULL : reply_text(text);
+}
+
+enum op_exit reply_error(json_t **ret, enum op_exit exit, const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	*ret = json_pack("{s:o}", "error", n < 0 ? json_string("memory is short") : reply_text(text));
+	return exit;
+}

@@ -1,0 +1,22 @@
+/* What the operations' answers are built from. */
+#ifndef EXPFS_OP_REPLY_H
+#define EXPFS_OP_REPLY_H
+
+#include "op/op.h"
+
+/* Text of any encoding as JSON: bytes that are no UTF-8 are written \xHH. */
+json_t *reply_text(const char *bytes);
+
+/* A path of the room exp, as users write it: with a slash in front. */
+json_t *reply_path(const char *path);
+
+/* *ret is {"error": …}; exit is given back. */
+enum op_exit reply_error(json_t **ret, enum op_exit exit, const char *fmt, ...) _printf_(3, 4);
+
+static inline void cleanup_json(json_t **j)
+{
+	json_decref(*j);
+}
+#define _cleanup_json_ _cleanup_(cleanup_json)
+
+#endif

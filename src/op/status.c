@@ -1,0 +1,140 @@
+/* status. Nothing is kept for it: branches and checkpoints are looked at as
+ * they are, sizes are summed from the rows. What contents take of the disk
+ * stands in the rows since they were sealed; only live ones are looked up. */
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/branch.h"
+#include "meta/content.h"
+#include "op/reply.h"
+#include "op/warning.h"
+#include "store/object.h"
+
+#define BATCH 256
+
+struct space {
+	uint64_t inodes, files, objects;
+	uint64_t raw, unique, stored; /* bytes */
+};
+
+static int add_live(struct expfs *ex, struct space *s)
+{
+	uint64_t ids[BATCH], after = 0;
+	int n;
+
+	do {
+		{
+			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+			n = content_list_live(db, after, ids, BATCH);
+		}
+		for (int i = 0; i < n; i++) {
+			struct stat st;
+
+			after = ids[i];
+			if (object_stat(ex->store, ids[i], &st) < 0)
+				continue; /* sealed or removed meanwhile, or damaged */
+			s->objects++;
+			s->raw += (uint64_t)st.st_size;
+			s->unique += (uint64_t)st.st_size;
+			s->stored += (uint64_t)st.st_blocks * 512;
+		}
+	} while (n == BATCH);
+	return MIN(n, 0);
+}
+
+static int get_space(struct expfs *ex, struct space *ret)
+{
+	struct content_sums sums;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = inode_count(db, &ret->inodes);
+		if (r == 0)
+			r = content_sums(db, &sums);
+	}
+	if (r < 0)
+		return r;
+	ret->files = sums.files;
+	ret->objects = sums.objects;
+	ret->raw = sums.raw;
+	ret->unique = sums.unique;
+	ret->stored = sums.stored;
+	return add_live(ex, ret);
+}
+
+/* Is path at dir or below it? */
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return n == 0 || (!strncmp(path, dir, n) && (path[n] == '/' || path[n] == 0));
+}
+
+static json_t *latest_json(const struct checkpoint *c)
+{
+	if (!c)
+		return json_null();
+	return json_pack("{s:o, s:o}", "path", reply_path(c->path), "step",
+			 c->has_step ? json_integer((json_int_t)c->step) : json_null());
+}
+
+static int add_branch(struct expfs *ex, const struct branch *b, json_t *branches, json_t *warnings)
+{
+	struct checkpoint_list l;
+	int r = branch_checkpoints(ex, b, &l);
+
+	if (r == -ENOENT || r == -ESTALE)
+		return 0; /* gone meanwhile */
+	if (r < 0)
+		return r;
+	json_array_append_new(branches, json_pack("{s:o, s:o, s:o}", "name", reply_text(b->name), "run",
+						  reply_path(b->path), "latest", latest_json(checkpoint_latest(&l))));
+	r = warn_of_checkpoints(&l, warnings);
+	checkpoint_list_free(&l);
+	return r;
+}
+
+/* The branches whose run lies below a path, or the path below it. */
+static int add_branches(struct expfs *ex, const char *path, json_t *branches, json_t *warnings)
+{
+	struct branch_list l;
+	int r = branch_list(ex, &l);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < l.n && r == 0; i++)
+		if (is_below(l.v[i].path, path) || is_below(path, l.v[i].path))
+			r = add_branch(ex, &l.v[i], branches, warnings);
+	branch_list_free(&l);
+	return r;
+}
+
+enum op_exit op_status(struct expfs *ex, const json_t *args, json_t **ret)
+{
+	_cleanup_json_ json_t *branches = json_array(), *warnings = json_array();
+	const char *path = json_string_value(json_object_get(args, "path"));
+	bool read_only = atomic_load(&ex->read_only);
+	struct space s = { 0 };
+	int r;
+
+	path = path ? path + (*path == '/') : "";
+	r = warn_of_store(ex, warnings);
+	if (r == 0)
+		r = add_branches(ex, path, branches, warnings);
+	if (r == 0)
+		r = get_space(ex, &s);
+	if (r < 0)
+		return reply_error(ret, OP_FAILED, "%s: status: %s", store_path(ex->store), strerror(-r));
+	*ret = json_pack("{s:o, s:o, s:b, s:O, s:O, s:{s:I, s:I, s:I}, s:{s:I, s:I, s:I}}", "store",
+			 reply_text(store_path(ex->store)), "mount",
+			 ex->mountpoint ? reply_text(ex->mountpoint) : json_null(), "read_only", read_only, "branches",
+			 branches, "warnings", warnings, "space", "raw", (json_int_t)s.raw, "unique", (json_int_t)s.unique,
+			 "stored", (json_int_t)s.stored, "counts", "inodes", (json_int_t)s.inodes, "files",
+			 (json_int_t)s.files, "objects", (json_int_t)s.objects);
+	if (*ret && read_only && ex->read_only_reason)
+		json_object_set_new(*ret, "read_only_reason", reply_text(ex->read_only_reason));
+	return OP_DONE;
+}

@@ -1,0 +1,19 @@
+/* What status warns of: {"kind", "path", "text"}, the path null where it is about
+ * the store. Kinds: read-only, config, full, torn, damaged, duplicate-step. */
+#ifndef EXPFS_OP_WARNING_H
+#define EXPFS_OP_WARNING_H
+
+#include <jansson.h>
+
+#include "exp/checkpoint.h"
+
+#define WARNINGS_MAX 1000 /* more are not told */
+
+/* Of the store as a whole. */
+int warn_of_store(struct expfs *ex, json_t *warnings);
+
+/* Of the checkpoints of one branch: those that are not whole, and two names for
+ * one step. */
+int warn_of_checkpoints(const struct checkpoint_list *l, json_t *warnings);
+
+#endif

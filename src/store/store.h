@@ -1,0 +1,54 @@
+/* A store: the backing directory with everything that a mount keeps.
+ *
+ * Calling order: store_init() once in a store's life; then store_open(),
+ * store_lock() by whoever writes, store_close(). Objects are in object.h; the
+ * database file in it is the room meta's. This room knows
+ * no names and no SQL. Functions return 0 or -errno. */
+#ifndef EXPFS_STORE_H
+#define EXPFS_STORE_H
+
+#include <sys/statvfs.h>
+
+#include "util/util.h"
+
+#define STORE_FORMAT 1
+#define STORE_RESERVE (8u << 20)
+
+struct store;
+
+/* Makes the directory (which may be there, empty) and its files; -EEXIST where
+ * it is a store already, -ENOTEMPTY where something else is in it. Nothing of
+ * it is left where it fails. config is the text of config.yaml; more makes what
+ * other rooms need in the directory. */
+int store_init(const char *path, const char *config, int (*more)(const char *path));
+
+/* Opens a store. -ENOENT, -ENOTDIR: no such directory; -EMEDIUMTYPE: it is
+ * not a store; -EPROTONOSUPPORT: of a format that this program does not know,
+ * which *ret_format then tells. */
+int store_open(const char *path, struct store **ret, unsigned *ret_format);
+void store_close(struct store *s);
+
+/* Takes the store for this process, until store_close(). who is a line that
+ * others are shown. -EWOULDBLOCK: somebody has it, *ret_who (to be freed) says
+ * who. */
+int store_lock(struct store *s, const char *who, char **ret_who);
+
+const char *store_path(const struct store *s); /* absolute */
+int store_dirfd(const struct store *s);        /* owned by the store */
+char *store_file(const struct store *s, const char *name); /* path of a file in it, to be freed */
+
+int store_statvfs(const struct store *s, struct statvfs *ret);
+
+/* The reserve: space that is held for the moment when the disk is full, so
+ * that names and small files can still be written. Giving returns true if
+ * something was given; holding takes it again while the disk has space. */
+bool store_reserve_give(struct store *s);
+void store_reserve_hold(struct store *s);
+
+static inline void cleanup_store(struct store **s)
+{
+	if (*s)
+		store_close(*s);
+}
+
+#endif

@@ -1,0 +1,330 @@
+"""WeightsLab's own CheckpointManager with its root at the top: every act a new process.
+
+After each act the manifest is read as the next process would read it. The MODEL
+segment changes at every load, as the step that was loaded enters it.
+"""
+
+import json
+import os
+import re
+import zipfile
+
+os.environ.update(
+    WEIGHTSLAB_OPENCODE_AUTOINSTALL="0",  # importing it would start a download
+    WL_NO_TELEMETRY="1",
+    WEIGHTSLAB_SKIP_SECURE_INIT="true",
+    WEIGHTSLAB_LOG_TO_FILE="false",
+    WEIGHTSLAB_LOG_LEVEL="WARNING")
+
+import duckdb
+import pandas
+import torch
+import yaml
+from weightslab.backend import ledgers
+from weightslab.backend.logger import LoggerQueue
+from weightslab.backend.model_interface import ModelInterface
+from weightslab.components.global_monitoring import guard_training_context, pause_controller
+from weightslab.data.dataframe_manager import LedgeredDataFrameManager
+from weightslab.data.h5_dataframe_store import H5DataFrameStore
+
+from client import after_remount, fresh, kill, main, start, test, view
+
+UNTOUCHED = "bb73166f"  # DATA of the ids 0 to 9, none discarded
+WITHOUT_0 = "6463440d"  # the same with id 0 discarded
+
+
+class Training:
+    """What a training script sets up; a root that exists is resumed by that alone."""
+
+    def __init__(self, root):
+        ledgers.clear_all()
+        ledgers.register_hyperparams({"root_log_dir": str(root), "experiment_name": "demo",
+                                      "experiment_dump_to_train_steps_ratio": 5, "lr": 0.001})
+        self.logger = LoggerQueue(register=True)
+        self.frame = LedgeredDataFrameManager(enable_flushing_threads=False)
+        ledgers.register_dataframe(self.frame)
+        self.frame.register_split("train", [{"sample_id": str(i), "discarded": False, "tag:ugly": False}
+                                            for i in range(10)],
+                                  store=H5DataFrameStore(root / "checkpoints" / "data" / "data.h5"))
+        self.model = ModelInterface(torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.ReLU(),
+                                                        torch.nn.Linear(64, 4)), device="cpu")
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.001)
+        ledgers.register_optimizer(self.optimizer)
+        self.manager = ledgers.get_checkpoint_manager()
+
+    def resume(self):
+        assert pause_controller.resume(force=False)
+
+    def steps(self, count):
+        for _ in range(count):
+            with guard_training_context:
+                self.optimizer.zero_grad()
+                self.model(torch.randn(8, 16)).square().mean().backward()
+                self.optimizer.step()
+
+    def edit_rate(self, rate):
+        ledgers.set_hyperparam("lr", rate)
+
+    def edit_samples(self, column, ids):
+        self.frame.upsert_df(pandas.DataFrame({"sample_id": ids, column: True}), "train", force_flush=True)
+
+    def now(self):
+        self.manager.flush_logger_to_disk()
+        return {"hash": self.manager.current_exp_hash, "age": int(self.model.get_age()),
+                "weights": values(ledgers.get_model().state_dict())}
+
+
+def manifest(root):
+    """The manifest, after holding it against the tree beside it."""
+    checkpoints = root / "checkpoints"
+    found = yaml.safe_load((checkpoints / "manifest.yaml").read_text())
+    assert found["latest_hash"] in found["experiments"]
+    for key, entry in found["experiments"].items():
+        assert key == entry["hp_hash"] + entry["model_hash"] + entry["data_hash"], (key, entry)
+        name = entry["latest_weight_checkpoint"]
+        if name is not None:
+            saved = load(checkpoints / "models" / entry["model_hash"] / name)
+            assert (saved["exp_hash"], saved["step"]) == (key, entry["latest_weight_step"]), name
+    state = json.loads((root / ".checkpoint_manager_state.json").read_text())
+    assert state["current_exp_hash"] == state["component_hashes"]["combined"], state
+    return found
+
+
+def load(path):
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+    return torch.load(path, weights_only=False)
+
+
+def values(state_dict):
+    found = {name: value.tolist() for name, value in state_dict.items() if isinstance(value, torch.Tensor)}
+    assert len(found) == 4, found.keys()
+    return found
+
+
+def weights(path):
+    return values(load(path)["model_state_dict"])
+
+
+def weights_file(root, exp_hash, step):
+    return root / "checkpoints" / "models" / exp_hash[8:-8] / f"{exp_hash}_step_{step:06d}.pt"
+
+
+def stored_steps(root, exp_hash):
+    """The steps that lie in the directory of the hash's MODEL segment under this hash."""
+    return sorted(int(path.stem.split("_")[-1]) for path in (root / "checkpoints/models" / exp_hash[8:-8]).glob("*.pt")
+                  if path.name.startswith(exp_hash))
+
+
+def newest_weights(root):
+    paths = [path for path in (root / "checkpoints" / "models").glob("*/*.pt")
+             if re.fullmatch("[0-9a-f]{24}_step_[0-9]{6,}.pt", path.name)]
+    return max(paths, key=lambda path: path.stat().st_mtime_ns)
+
+
+def begin(root):
+    training = Training(root)
+    assert training.now()["hash"] is None
+    training.resume()
+    training.steps(12)
+    return training.now()
+
+
+def look(root):
+    training = Training(root)
+    assert not training.manager.is_multi_root, training.manager.discovered_root_dirs
+    assert training.manager.root_log_dir == root
+    return training.now()
+
+
+def edit_rate(root):
+    training = Training(root)
+    training.resume()
+    resumed = training.now()
+    training.edit_rate(0.01)
+    training.steps(6)
+    pending = training.now()
+    assert training.manager.has_pending_changes()[0]
+    assert pending["hash"] not in manifest(root)["experiments"]
+    assert stored_steps(root, pending["hash"]) == [15]
+    pause_controller.pause()
+    training.resume()
+    training.steps(10)
+    return resumed, pending, training.now()
+
+
+def edit_data(root):
+    training = Training(root)
+    training.resume()
+    before = training.now()["hash"]
+    training.edit_samples("tag:ugly", ["3", "4"])
+    assert not training.manager.update_experiment_hash()[1]
+    training.edit_samples("discarded", ["0"])
+    after, is_new, changed = training.manager.update_experiment_hash()
+    assert is_new and changed == {"data"}, changed
+    assert training.manager.save_pending_changes(force=False)
+    training.steps(5)
+    return before, after, training.now()
+
+
+def train_for_ever(root, say):
+    training = Training(root)
+    training.resume()
+    while True:
+        training.steps(1)
+        say(training.now()["age"])
+
+
+def load_older(root, exp_hash):
+    """The ages that loading the hash at steps 7, 8, 3 and 2 gives; goes on from 7."""
+    training = Training(root)
+    before = (root / "checkpoints" / "manifest.yaml").read_bytes()
+    ages = []
+    for step in 8, 3, 2, 7:
+        assert training.manager.load_state(exp_hash, force=False, load_model=True, load_weights=True,
+                                           load_config=True, load_data=True, load_logger=True,
+                                           target_step=step)
+        ages.append(training.now()["age"])
+    assert training.now()["weights"] == weights(weights_file(root, exp_hash, 5))
+    assert (root / "checkpoints" / "manifest.yaml").read_bytes() == before
+    training.model = ledgers.get_model()
+    training.optimizer = ledgers.get_optimizer()
+    training.resume()
+    training.steps(5)
+    return ages, training.now(), training.manager.previous_exp_hash
+
+
+def by_hand(root):
+    training = Training(root)
+    manager = training.manager
+    current = manager.current_exp_hash
+    assert manager.rename_run(current, "another name")
+    assert manager.set_run_notes(current, "first line\n\nsecond: é 🙂")
+    assert manager.save_model_checkpoint(step=1_000_000).name == f"{current}_step_1000000.pt"
+    run, = (run for run in manager.list_runs() if run["is_current"])
+    assert (run["experiment_name"], run["notes"]) == ("another name", "first line\n\nsecond: é 🙂")
+    assert run["latest_weight_step"] == 1_000_000
+
+
+def several_roots(parent):
+    for root in "a", "x/b", ".h/e":
+        training = Training(parent / root)
+        training.resume()
+        training.steps(6)
+        training.now()
+        pause_controller.pause()
+    manager = Training(parent).manager
+    return manager.is_multi_root, manager.root_log_dir, sorted(manager.discovered_root_dirs)
+
+
+@test("a first run dumps its configuration, data, weights and one manifest entry")
+def first_run(top):
+    now = fresh(begin, top)
+    exp_hash = now["hash"]
+    assert now["age"] == 12 and exp_hash[8:] == "b5a79a78" + UNTOUCHED, exp_hash
+    assert list(manifest(top)["experiments"]) == [exp_hash]
+    assert stored_steps(top, exp_hash) == [0, 5, 10]
+    config = yaml.safe_load((top / f"checkpoints/HP/{exp_hash[:8]}/{exp_hash[:8]}_config.yaml").read_text())
+    assert config["hyperparameters"]["lr"] == 0.001
+    data = top / "checkpoints" / "data" / UNTOUCHED
+    assert len(pandas.read_parquet(data / f"{UNTOUCHED}_data_snapshot.parquet")) == 10
+    assert json.loads((data / f"{UNTOUCHED}_data_snapshot.json").read_text())["exp_hash"] == exp_hash
+
+
+@test("the branch's latest names the weights saved last, and step/ the nearest ones")
+def views(top):
+    branch = view(top, "branches/main")
+    newest = newest_weights(top)
+    assert os.readlink(branch / "latest") == os.path.relpath(newest, branch), os.readlink(branch / "latest")
+    assert sorted(os.listdir(branch / "step"), key=int) == ["0", "5", "10"]
+    assert torch.load(branch / "step" / "4", weights_only=False)["step"] == 5
+
+
+@test("a new process resumes at the last checkpoint with its weights, and sees one root")
+def resumed(top):
+    now = fresh(look, top)
+    exp_hash, = manifest(top)["experiments"]
+    assert (now["hash"], now["age"]) == (exp_hash, 10)
+    assert now["weights"] == weights(weights_file(top, exp_hash, 10))
+
+
+@test("an edit of the rate is pending until training is paused and resumed")
+def edited_rate(top):
+    first, = manifest(top)["experiments"]
+    resumed, pending, after = fresh(edit_rate, top)
+    assert resumed["age"] == 10 and resumed["hash"][:8] == first[:8] and resumed["hash"] != first
+    assert pending["hash"][:8] != first[:8] and pending["hash"][8:] == resumed["hash"][8:]
+    assert list(manifest(top)["experiments"]) == [first, resumed["hash"], pending["hash"]]
+    assert after["hash"] == pending["hash"] and after["age"] == 26
+    assert stored_steps(top, after["hash"])[-2:] == [20, 25]
+
+
+@test("a tag changes no hash, a discarded sample does")
+def edited_data(top):
+    before, after, now = fresh(edit_data, top)
+    assert before[-8:] == UNTOUCHED and after == before[:-8] + WITHOUT_0
+    assert now["hash"] == after and after in manifest(top)["experiments"]
+    assert now["age"] == 30 and stored_steps(top, after)[-1] == 30
+
+
+@test("the branch's latest follows the newest weights through new hashes")
+def latest_follows(top):
+    branch = view(top, "branches/main")
+    newest = newest_weights(top)
+    assert os.readlink(branch / "latest") == os.path.relpath(newest, branch), os.readlink(branch / "latest")
+
+
+@test("a run killed in training resumes from its last checkpoint")
+def killed(top):
+    training, hear = start(train_for_ever, top)
+    while hear() < 43:
+        pass
+    kill(training)
+    found = manifest(top)
+    now = fresh(look, top)
+    assert now["hash"] == found["latest_hash"] and now["age"] >= 40, now["age"]
+
+
+@test("an older hash loads at the step nearest to the wanted one and goes on as a new one")
+def older(top):
+    first = next(iter(manifest(top)["experiments"]))
+    ages, now, previous = fresh(load_older, top, first)
+    assert ages == [10, 5, 0, 5], ages
+    assert now["hash"][8:-8] == "941b7d6d" and previous == first, (now["hash"], previous)
+    assert stored_steps(top, now["hash"])[-1] == now["age"] == 10
+    assert now["hash"] in manifest(top)["experiments"]
+
+
+@test("names, notes and a checkpoint made by hand are in the manifest")
+def hand(top):
+    fresh(by_hand, top)
+    manifest(top)
+
+
+@test("the curves of all these processes are in the logger's database")
+def curves(top):
+    loggers = top / "checkpoints" / "loggers"
+    with duckdb.connect(str(loggers / "loggers.duckdb"), read_only=True) as base:
+        steps, = base.sql("select count(distinct step) from signals where metric_name = 'model/grad_norm'"
+                          ).fetchone()
+    assert steps >= 40, steps
+
+
+@after_remount("the manifest is sound, and a new process resumes from its newest weights")
+def remounted(top):
+    found = manifest(top)
+    now = fresh(look, top)
+    assert now["hash"] == found["latest_hash"]
+    assert now["weights"] == weights(newest_weights(top))
+
+
+@after_remount("a directory with several roots is opened at the newest of those it may see")
+def roots(top):
+    parent = top / "several"
+    multi, effective, found = fresh(several_roots, parent)
+    assert multi and effective == parent / "x" / "b", effective
+    assert found == [parent / "a", parent / "x" / "b"], found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+# Shell tests, and the small programs that check one thing on a file system.
+
+posix_check = tests/posix/check.c tests/posix/check.h
+
+check_PROGRAMS += \
+	tests/posix/basic \
+	tests/posix/errnos \
+	tests/posix/locks \
+	tests/posix/mapped \
+	tests/posix/names \
+	tests/posix/parallel \
+	tests/posix/readdir \
+	tests/posix/rename \
+	tests/posix/sparse \
+	tests/posix/times \
+	tests/posix/users \
+	tests/posix/write \
+	tests/posix/xattr
+
+tests_posix_basic_SOURCES = tests/posix/basic.c $(posix_check)
+tests_posix_errnos_SOURCES = tests/posix/errnos.c $(posix_check)
+tests_posix_locks_SOURCES = tests/posix/locks.c $(posix_check)
+tests_posix_mapped_SOURCES = tests/posix/mapped.c $(posix_check)
+tests_posix_names_SOURCES = tests/posix/names.c $(posix_check)
+tests_posix_parallel_SOURCES = tests/posix/parallel.c $(posix_check)
+tests_posix_readdir_SOURCES = tests/posix/readdir.c $(posix_check)
+tests_posix_rename_SOURCES = tests/posix/rename.c $(posix_check)
+tests_posix_sparse_SOURCES = tests/posix/sparse.c $(posix_check)
+tests_posix_times_SOURCES = tests/posix/times.c $(posix_check)
+tests_posix_users_SOURCES = tests/posix/users.c $(posix_check)
+tests_posix_write_SOURCES = tests/posix/write.c $(posix_check)
+tests_posix_xattr_SOURCES = tests/posix/xattr.c $(posix_check)
+
+bats_tests = \
+	tests/posix.bats \
+	tests/rename.bats \
+	tests/mmap.bats \
+	tests/locks.bats \
+	tests/sparse.bats \
+	tests/times.bats \
+	tests/names.bats \
+	tests/users.bats \
+	tests/dedup.bats \
+	tests/views.bats \
+	tests/caching.bats \
+	tests/daemon.bats \
+	tests/space.bats \
+	tests/scale.bats \
+	tests/crash.bats \
+	tests/probes.bats
+
+if HAVE_BATS
+TESTS += $(bats_tests)
+endif
+
+EXTRA_DIST += \
+	$(bats_tests) \
+	tests/lib.bash \
+	tests/posix/checkpoint.py \
+	tests/crash/killer.py \
+	tests/crash/load.py \
+	tests/crash/tree.py

@@ -1,0 +1,27 @@
+# C tests of single files, with cmocka; TAP.
+
+if HAVE_CMOCKA
+unit_tests = \
+	tests/unit/test_digest \
+	tests/unit/test_itable \
+	tests/unit/test_meta \
+	tests/unit/test_object \
+	tests/unit/test_role \
+	tests/unit/test_whole
+
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+endif
+
+tests_unit_test_digest_SOURCES = tests/unit/test_digest.c tests/unit/test.h
+tests_unit_test_digest_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_itable_SOURCES = tests/unit/test_itable.c tests/unit/test.h fs/itable.c
+tests_unit_test_itable_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_meta_SOURCES = tests/unit/test_meta.c tests/unit/test.h
+tests_unit_test_meta_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_object_SOURCES = tests/unit/test_object.c tests/unit/test.h
+tests_unit_test_object_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_role_SOURCES = tests/unit/test_role.c tests/unit/test.h
+tests_unit_test_role_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_whole_SOURCES = tests/unit/test_whole.c tests/unit/test.h
+tests_unit_test_whole_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)

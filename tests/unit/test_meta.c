@@ -1,0 +1,205 @@
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "meta/content.h"
+#include "meta/dirent.h"
+#include "meta/inode.h"
+#include "meta/meta.h"
+#include "meta/xattr.h"
+#include "test.h"
+
+static char db_path[4096];
+
+static int open_db(void **state)
+{
+	struct meta *m;
+	bool clean;
+
+	if (make_scratch(state) < 0)
+		return -1;
+	snprintf(db_path, sizeof(db_path), "%s/db", (char *)*state);
+	free(steal((char **)state));
+	if (meta_create(db_path, 0, 0) < 0 || meta_open(db_path, NULL, NULL, &m) < 0 ||
+	    meta_begin_use(m, &clean) < 0 || !clean)
+		return -1;
+	*state = m;
+	return 0;
+}
+
+static int close_db(void **state)
+{
+	int r = *state ? meta_close(*state) : 0;
+
+	*strrchr(db_path, '/') = 0;
+	*state = strdup(db_path);
+	return remove_scratch(state) < 0 ? -1 : r;
+}
+
+struct make {
+	struct meta *m;
+	const char *name;
+	uint64_t ino;
+	int result;
+};
+
+static int tx_make(struct db *db, void *arg)
+{
+	struct make *k = arg;
+	struct inode_row row = { .ino = meta_id(k->m), .mode = S_IFREG | 0644, .nlink = 1, .mtime = -1 };
+	struct dirent_row d = { .parent = META_ROOT, .id = meta_id(k->m), .ino = row.ino, .type = DT_REG };
+	int r = inode_insert(db, &row, NULL);
+
+	if (r == 0)
+		r = dirent_insert(db, &d, k->name);
+	k->ino = row.ino;
+	return r < 0 ? r : k->result;
+}
+
+static void a_transaction_that_fails_leaves_nothing(void **state)
+{
+	struct make k = { .m = *state, .name = "a", .result = -EDOM };
+	struct inode_row row;
+	struct db *db;
+
+	assert_int_equal(meta_write(*state, tx_make, &k), -EDOM);
+	db = meta_reader(*state);
+	assert_int_equal(inode_get(db, k.ino, &row), -ESTALE);
+	meta_reader_done(db);
+	k.result = 7;
+	assert_int_equal(meta_write(*state, tx_make, &k), 7);
+	db = meta_reader(*state);
+	assert_int_equal(inode_get(db, k.ino, &row), 0);
+	assert_int_equal(row.mtime, -1);
+	meta_reader_done(db);
+}
+
+static void a_name_is_there_once(void **state)
+{
+	struct make k = { .m = *state, .name = "a" };
+	struct dirent_row d;
+	struct db *db;
+
+	assert_int_equal(meta_write(*state, tx_make, &k), 0);
+	assert_int_equal(meta_write(*state, tx_make, &k), -EEXIST);
+	k.name = "A\xff\n";
+	assert_int_equal(meta_write(*state, tx_make, &k), 0);
+	db = meta_reader(*state);
+	assert_int_equal(dirent_get(db, META_ROOT, "A\xff\n", &d), 0);
+	assert_int_equal(d.ino, k.ino);
+	assert_int_equal(dirent_get(db, META_ROOT, "A", &d), -ENOENT);
+	meta_reader_done(db);
+}
+
+static void ids_are_never_used_again_after_a_death(void **state)
+{
+	struct make k = { .m = *state, .name = "a" };
+	uint64_t before;
+	struct meta *second;
+
+	for (int i = 0; i < 100000; i++)
+		meta_id(*state);
+	assert_int_equal(meta_write(*state, tx_make, &k), 0);
+	before = meta_id(*state);
+	/* What a process that dies leaves: a second one opens the file as it is. */
+	assert_int_equal(meta_open(db_path, NULL, NULL, &second), 0);
+	assert_true(meta_id(second) > before);
+	assert_int_equal(meta_close(second), 0);
+}
+
+static void a_death_is_noticed_until_it_was_dealt_with(void **state)
+{
+	struct meta *second;
+	bool clean = true;
+
+	assert_int_equal(meta_open(db_path, NULL, NULL, &second), 0); /* the first one is "in use" */
+	assert_int_equal(meta_begin_use(second, &clean), 0);
+	assert_false(clean);
+	assert_int_equal(meta_close(second), 0); /* ends in order, but nothing was dealt with */
+	assert_int_equal(meta_open(db_path, NULL, NULL, &second), 0);
+	assert_int_equal(meta_begin_use(second, &clean), 0);
+	assert_false(clean);
+	meta_recovered(second);
+	assert_int_equal(meta_close(second), 0);
+	assert_int_equal(meta_open(db_path, NULL, NULL, &second), 0);
+	assert_int_equal(meta_begin_use(second, &clean), 0);
+	assert_true(clean);
+	assert_int_equal(meta_close(second), 0);
+}
+
+static int tx_seal(struct db *db, void *arg)
+{
+	static const uint8_t digest[CONTENT_DIGEST] = { 1, 2, 3 };
+	struct inode_row row;
+	uint64_t equal[4];
+	struct content_row c;
+
+	assert_int_equal(content_insert_live(db, 50), 0);
+	assert_int_equal(content_insert_live(db, 51), 0);
+	assert_int_equal(content_equal(db, 9, digest, 0, equal, 4), 0);
+	assert_int_equal(content_set_sealed(db, 50, 1, 9, digest), 0);
+	assert_int_equal(content_set_sealed(db, 51, 2, 9, digest), 0);
+	assert_int_equal(content_equal(db, 9, digest, 51, equal, 4), 1);
+	assert_int_equal(equal[0], 50);
+	assert_int_equal(content_equal(db, 8, digest, 51, equal, 4), 0);
+	/* An answer about an earlier sealing is of no use. */
+	assert_int_equal(content_set_synced(db, 50, 99), 0);
+	assert_int_equal(content_get(db, 50, &c), 0);
+	assert_false(c.synced);
+	assert_int_equal(content_set_synced(db, 50, 1), 0);
+	assert_int_equal(content_get(db, 50, &c), 0);
+	assert_true(c.synced);
+	assert_int_equal(content_refs(db, 50), 0);
+	row = (struct inode_row){ .ino = 60, .mode = S_IFREG, .nlink = 1, .object = 50 };
+	assert_int_equal(inode_insert(db, &row, NULL), 0);
+	row.ino = 61;
+	assert_int_equal(inode_insert(db, &row, NULL), 0);
+	assert_int_equal(content_refs(db, 50), 2);
+	assert_int_equal(content_set_live(db, 50), 0);
+	assert_int_equal(content_equal(db, 9, digest, 51, equal, 4), 0);
+	return 0;
+}
+
+static void references_and_equals_follow_the_rows(void **state)
+{
+	assert_int_equal(meta_write(*state, tx_seal, NULL), 0);
+}
+
+static int tx_xattr(struct db *db, void *arg)
+{
+	_cleanup_free_ void *value = NULL;
+	_cleanup_free_ char *names = NULL;
+	size_t len;
+
+	assert_int_equal(xattr_set(db, 1, "user.a", "", 0, XATTR_OLD), -ENODATA);
+	assert_int_equal(xattr_set(db, 1, "user.a", "x\0y", 3, XATTR_NEW), 0);
+	assert_int_equal(xattr_set(db, 1, "user.a", "", 0, XATTR_NEW), -EEXIST);
+	assert_int_equal(xattr_get(db, 1, "user.a", &value, &len), 0);
+	assert_int_equal(len, 3);
+	assert_memory_equal(value, "x\0y", 3);
+	assert_int_equal(xattr_set(db, 1, "user.empty", "", 0, XATTR_ANY), 0);
+	assert_int_equal(xattr_list(db, 1, &names, &len), 0);
+	assert_int_equal(len, sizeof("user.a") + sizeof("user.empty"));
+	assert_int_equal(xattr_any(db, "user.empty"), 1);
+	assert_int_equal(xattr_remove(db, 1, "user.empty"), 0);
+	assert_int_equal(xattr_remove(db, 1, "user.empty"), -ENODATA);
+	assert_int_equal(xattr_any(db, "user.empty"), 0);
+	return 0;
+}
+
+static void xattrs_hold_bytes_of_any_length(void **state)
+{
+	assert_int_equal(meta_write(*state, tx_xattr, NULL), 0);
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, open_db, close_db)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test(a_transaction_that_fails_leaves_nothing), test(a_name_is_there_once),
+		test(ids_are_never_used_again_after_a_death),  test(a_death_is_noticed_until_it_was_dealt_with),
+		test(references_and_equals_follow_the_rows),   test(xattrs_hold_bytes_of_any_length),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
