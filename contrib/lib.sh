@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Shell helpers shared by contrib/quickstart and contrib/check: messages, packages, build.
 # Source it, with bash and `set -euo pipefail`:
 #
@@ -14,8 +15,9 @@
 #         install_packages PACKAGE...              install those that are missing
 #         build_expfs DIR [CONFIGURE-OPTION...]    build in DIR; configures it only if it is not configured yet
 
-TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+TOP=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 
+# shellcheck disable=SC2034 # for those who source this
 BUILD_PACKAGES=(
     gcc libc6-dev make autoconf automake pkgconf
     fuse3 libfuse3-dev libsqlite3-dev libxxhash-dev libyaml-dev libjansson-dev libssl-dev

@@ -109,16 +109,26 @@ static void write_answer(const struct connection *conn, const char *text, size_t
 	}
 }
 
-/* The answer's line, to be freed; NULL where memory is short. */
-static char *answer(struct expfs *ex, const char *request, size_t len)
+/* Has the peer closed, or does the mount end? */
+static bool has_gone(void *arg)
 {
+	const struct connection *conn = arg;
+	struct pollfd p[] = { { .fd = conn->fd }, { .fd = conn->control->stop, .events = POLLIN } };
+
+	return poll(p, ARRAY_SIZE(p), 0) > 0;
+}
+
+/* The answer's line, to be freed; NULL where memory is short. */
+static char *answer(struct connection *conn, const char *request, size_t len)
+{
+	const struct op_caller caller = { .has_gone = has_gone, .arg = conn };
 	json_t *in = json_loadb(request, len, JSON_REJECT_DUPLICATES, NULL), *args = NULL, *out, *result = NULL;
 	enum op_exit exit = OP_USAGE;
 	const char *op;
 	char *text;
 
 	if (in && json_unpack(in, "{s:s, s?o}", "op", &op, "args", &args) == 0)
-		exit = op_run(ex, op, args, &result);
+		exit = op_run(conn->control->ex, &caller, op, args, &result);
 	else
 		result = json_pack("{s:s}", "error", "no request");
 	out = result ? json_pack("{s:i, s:o}", "exit", exit, "result", result) : NULL;
@@ -128,7 +138,7 @@ static char *answer(struct expfs *ex, const char *request, size_t len)
 	return text;
 }
 
-static void serve(const struct connection *conn)
+static void serve(struct connection *conn)
 {
 	_cleanup_free_ char *request = malloc(REQUEST_MAX);
 	_cleanup_free_ char *text = NULL;
@@ -139,7 +149,7 @@ static void serve(const struct connection *conn)
 	len = read_request(conn, request);
 	if (len == 0)
 		return;
-	text = answer(conn->control->ex, request, len);
+	text = answer(conn, request, len);
 	if (!text)
 		return;
 	len = strlen(text);
@@ -275,7 +285,6 @@ int control_start(struct expfs *ex, struct control **ret)
 
 void control_stop(struct control *c)
 {
-	atomic_store(&c->ex->stopping, true);
 	eventfd_write(c->stop, 1);
 	pthread_join(c->thread, NULL);
 	pthread_mutex_lock(&c->lock);

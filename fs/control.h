@@ -10,8 +10,8 @@ struct control;
  * threads of its own. The caller holds the store's lock. */
 int control_start(struct expfs *ex, struct control **ret);
 
-/* Ends it: no request is taken any more, and those under way are told to give up
- * (ex->stopping) and waited for. */
+/* Ends it: no request is taken any more, those under way are told to give up and
+ * waited for. */
 void control_stop(struct control *c);
 
 #endif

@@ -111,26 +111,31 @@ static int add_row(void *arg, const struct dirent_row *d, const char *name, cons
 	return r;
 }
 
-static uint64_t parent_of(struct db *db, uint64_t ino)
+/* What ".." shows; a view shows itself, as the top of a file system does. */
+static uint64_t parent_of(struct fs *fs, uint64_t ino)
 {
+	_cleanup_(cleanup_reader) struct db *db = NULL;
 	_cleanup_free_ char *name = NULL;
 	struct dirent_row d;
 
-	return ino != META_ROOT && dirent_of(db, ino, &d, &name) == 0 ? d.parent : META_ROOT;
+	if (view_is(ino) || ino == META_ROOT)
+		return ino;
+	db = meta_reader(fs->ex->meta);
+	return dirent_of(db, ino, &d, &name) == 0 ? d.parent : META_ROOT;
+}
+
+static int add_dots(struct fill *f, off_t off)
+{
+	int r = off < 1 ? add_plain(f, ".", f->ino, S_IFDIR, 1) : 0;
+
+	return r != 0 ? r : add_plain(f, "..", parent_of(f->fs, f->ino), S_IFDIR, DOTS);
 }
 
 static int add_real(struct fill *f, off_t off)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(f->fs->ex->meta);
-	int r = 0;
 
-	if (off < 1)
-		r = add_plain(f, ".", f->ino, S_IFDIR, 1);
-	if (r == 0 && off < DOTS)
-		r = add_plain(f, "..", parent_of(db, f->ino), S_IFDIR, DOTS);
-	if (r == 0)
-		r = dirent_list(db, f->ino, off < DOTS ? 0 : (uint64_t)off - DOTS, f->plus, add_row, f);
-	return r;
+	return dirent_list(db, f->ino, off < DOTS ? 0 : (uint64_t)off - DOTS, f->plus, add_row, f);
 }
 
 static int add_views(struct fill *f, off_t off)
@@ -155,7 +160,9 @@ static int fill(struct fill *f, off_t off)
 	bool real = !view_is(f->ino);
 	int r = 0;
 
-	if (real && off < VIEW_COOKIE)
+	if (off < DOTS)
+		r = add_dots(f, off);
+	if (r == 0 && real && off < VIEW_COOKIE)
 		r = add_real(f, off);
 	if (r == 0 && (!real || f->ino == atomic_load(&f->fs->branches)))
 		r = add_views(f, off);

@@ -162,7 +162,8 @@ for i in range(50):
     os.pwrite(fd, b"%4096d" % i, 4096 * i * 7); os.fsync(fd); os.close(fd)
 PY
     after=$(awk '/^write_bytes/ { print $2 }' "/proc/$pid/io")
-    ((after - before < 20000000)) || fail "$((after - before)) bytes written for 50 pages"
+    # a page dirtied may count as the whole folio of 1 MiB that it lies in; copies would be 2.5 GB
+    ((after - before < 250000000)) || fail "$((after - before)) bytes written for 50 pages"
 }
 
 @test "readers of a moving latest never stall, nor does a map of a file that is written" {

@@ -56,7 +56,8 @@ require_user() {
     require_command setpriv
 }
 
-as_nobody() { setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups -- "$@"; }
+# A prefix of commands: "${AS_NOBODY[@]}" COMMAND…
+AS_NOBODY=(setpriv --reuid=nobody "--regid=$(id -g nobody 2>/dev/null)" --clear-groups --)
 
 long() { [[ ${EXPFS_TEST_LONG:-} == 1 ]]; }
 

@@ -44,6 +44,9 @@ bats_tests = \
 	tests/views.bats \
 	tests/caching.bats \
 	tests/daemon.bats \
+	tests/commands.bats \
+	tests/control.bats \
+	tests/fsck.bats \
 	tests/space.bats \
 	tests/scale.bats \
 	tests/crash.bats \

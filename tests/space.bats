@@ -55,7 +55,7 @@ fill_disk() { save "$D/filler" 100 99 | grep -q '^ENOSPC'; }
     rm -r "$MNT/runs/r/checkpoint-10"
     mkdir "$MNT/runs/r/checkpoint-10"
     equal "$(save "$MNT/runs/r/checkpoint-10/model.bin" 20 3)" ok
-    equal "$(save "$MNT/runs/r/checkpoint-10/optimizer.bin" 15 4)" ok
+    equal "$(save "$MNT/runs/r/checkpoint-10/optimizer.bin" 10 4)" ok
     echo '{}' >"$MNT/runs/r/checkpoint-10/trainer_state.json"
     equal "$(readlink -f "$MNT/branches/r/latest")" "$MNT/runs/r/checkpoint-10"
 }
@@ -86,13 +86,12 @@ fill_disk() { save "$D/filler" 100 99 | grep -q '^ENOSPC'; }
     local i
     for i in $(seq 20); do bytes "$D/old-$i" 1000000 "$i"; done
     fill_disk
-    equal "$(errno_of cp "$D/old-1" "$D/more")" "" || true
     rm "$D"/old-*
     equal "$(save "$D/new" 15 7)" ok
     equal "$(save "$SCRATCH/new" 15 7)" ok
     cmp "$D/new" "$SCRATCH/new"
     rm "$D/filler"
-    equal "$(save "$D/again" 30 8)" ok
+    equal "$(save "$D/again" 25 8)" ok
 }
 
 @test "a write that is cut short is a true prefix, and the rest can follow" {
@@ -122,7 +121,7 @@ PY
 }
 
 @test "a copy of a shared file that does not fit gives ENOSPC and leaves both whole" {
-    equal "$(save "$D/a" 25 1)" ok
+    equal "$(save "$D/a" 18 1)" ok
     cp "$D/a" "$D/b"
     equal "$(save "$D/ballast" 15 2)" ok
     local sum errno
@@ -147,7 +146,7 @@ PY
 }
 
 @test "a file that just fits is whole after close and after a remount" {
-    equal "$(save "$D/ballast" 25 1)" ok
+    equal "$(save "$D/ballast" 20 1)" ok
     equal "$(save "$D/model" 20 2)" ok
     equal "$(save "$SCRATCH/model" 20 2)" ok
     cmp "$D/model" "$SCRATCH/model"

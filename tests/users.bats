@@ -22,8 +22,8 @@ teardown() { cleanup; }
 @test "the owner of a directory removes what root and others left in it" { check users cleaning; }
 
 @test "owners and modes are the same after a remount" {
-    as_nobody mkdir "$D/of-nobody"
-    as_nobody touch "$D/of-nobody/f"
+    "${AS_NOBODY[@]}" mkdir "$D/of-nobody"
+    "${AS_NOBODY[@]}" touch "$D/of-nobody/f"
     chown 1234:5678 "$D/of-nobody/f"
     chmod 4750 "$D/of-nobody/f"
     local before
@@ -34,14 +34,14 @@ teardown() { cleanup; }
 
 @test "without allow_other another user sees nothing" {
     remount
-    equal "$(errno_of as_nobody ls "$MNT")" "Permission denied"
-    equal "$(errno_of as_nobody cat "$D/x")" "Permission denied"
+    equal "$(errno_of "${AS_NOBODY[@]}" ls "$MNT")" "Permission denied"
+    equal "$(errno_of "${AS_NOBODY[@]}" cat "$D/x")" "Permission denied"
 }
 
 @test "the store is closed to other users" {
     echo secret >"$D/f"
     chmod 600 "$D/f"
-    equal "$(errno_of as_nobody find "$STORE")" "Permission denied"
+    equal "$(errno_of "${AS_NOBODY[@]}" find "$STORE")" "Permission denied"
 }
 
 @test "a read-only mount answers EROFS to every change and access() says so" {
@@ -60,13 +60,14 @@ teardown() { cleanup; }
 @test "a user without privileges mounts and uses a store of his own" {
     mkdir "$SCRATCH/his"
     chown nobody "$SCRATCH/his"
-    as_nobody test -x "$EXPFS" || skip "nobody cannot reach $EXPFS"
-    as_nobody "$EXPFS" init "$SCRATCH/his/store"
+    "${AS_NOBODY[@]}" test -x "$EXPFS" || skip "nobody cannot reach $EXPFS"
+    "${AS_NOBODY[@]}" test -w /dev/fuse || skip "nobody may not use /dev/fuse"
+    "${AS_NOBODY[@]}" "$EXPFS" init "$SCRATCH/his/store"
     STORES+=("$SCRATCH/his/store")
-    as_nobody mkdir "$SCRATCH/his/mnt"
-    as_nobody "$EXPFS" mount "$SCRATCH/his/store" "$SCRATCH/his/mnt" >"$SCRATCH/mount.out" 2>&1 3>&- || fail "$(cat "$SCRATCH/mount.out")"
-    as_nobody sh -c "echo his >'$SCRATCH/his/mnt/f' && cat '$SCRATCH/his/mnt/f'" | grep -qx his
-    as_nobody stat -c %U "$SCRATCH/his/mnt/f" | grep -qx nobody
-    as_nobody "$EXPFS" umount "$SCRATCH/his/mnt" 3>&-
+    "${AS_NOBODY[@]}" mkdir "$SCRATCH/his/mnt"
+    "${AS_NOBODY[@]}" "$EXPFS" mount "$SCRATCH/his/store" "$SCRATCH/his/mnt" >"$SCRATCH/mount.out" 2>&1 3>&- || fail "$(cat "$SCRATCH/mount.out")"
+    "${AS_NOBODY[@]}" sh -c "echo his >'$SCRATCH/his/mnt/f' && cat '$SCRATCH/his/mnt/f'" | grep -qx his
+    "${AS_NOBODY[@]}" stat -c %U "$SCRATCH/his/mnt/f" | grep -qx nobody
+    "${AS_NOBODY[@]}" "$EXPFS" umount "$SCRATCH/his/mnt" 3>&-
     not is_mounted "$SCRATCH/his/mnt"
 }

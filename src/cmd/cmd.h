@@ -25,6 +25,10 @@ int cmd_bad_option(int argc, char **argv, int c);
 /* Says that other operands are wanted. OP_USAGE. */
 int cmd_bad_operands(const struct command *c);
 
+/* Parts of an answer; "" and 0 where it does not have them. */
+const char *cmd_string(const json_t *j, const char *key);
+json_int_t cmd_number(const json_t *j, const char *key);
+
 /* Prints text of an answer; what could disturb a terminal becomes '?'. */
 void cmd_print_text(const char *text);
 

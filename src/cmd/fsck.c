@@ -6,38 +6,35 @@
 #include "op/reply.h"
 #include "util/progress.h"
 
-static void print(json_t *answer)
+static void print_problem(const json_t *problem)
 {
-	json_t *problem;
+	const char *path = cmd_string(problem, "path");
+
+	printf("%s: ", cmd_string(problem, "kind"));
+	cmd_print_text(path);
+	printf(*path ? ": " : "");
+	cmd_print_text(cmd_string(problem, "text"));
+	printf("%s\n", json_is_true(json_object_get(problem, "repaired")) ? " (repaired)" : "");
+}
+
+static void print(const json_t *answer)
+{
+	json_int_t found = cmd_number(answer, "found");
+	const json_t *problem;
 	size_t i;
-	json_int_t found, left, objects, inodes, bytes;
 
-	if (json_unpack(answer, "{s:I, s:I, s:I, s:I, s:I}", "found", &found, "left", &left, "objects",
-			&objects, "inodes", &inodes, "bytes", &bytes) < 0)
-		return;
-	json_array_foreach (json_object_get(answer, "problems"), i, problem) {
-		const char *kind, *path, *text;
-		int repaired;
-
-		if (json_unpack(problem, "{s:s, s:s?, s:s, s:b}", "kind", &kind, "path", &path, "text", &text, "repaired",
-				&repaired) < 0)
-			return;
-		printf("%s: ", kind);
-		if (path) {
-			cmd_print_text(path);
-			printf(": ");
-		}
-		cmd_print_text(text);
-		printf("%s\n", repaired ? " (repaired)" : "");
-	}
+	json_array_foreach (json_object_get(answer, "problems"), i, problem)
+		print_problem(problem);
 	if ((json_int_t)i < found)
-		printf("%" JSON_INTEGER_FORMAT " more problems\n", found - (json_int_t)i);
+		printf("%" JSON_INTEGER_FORMAT " problems are not listed\n", found - (json_int_t)i);
 	if (found == 0)
-		printf("the store is sound");
+		printf("the store is sound: ");
 	else
-		printf("%" JSON_INTEGER_FORMAT " problems, %" JSON_INTEGER_FORMAT " repaired", found, found - left);
-	printf(": %" JSON_INTEGER_FORMAT " inodes, %" JSON_INTEGER_FORMAT " objects, ", inodes, objects);
-	cmd_print_bytes((double)bytes);
+		printf("problems: %" JSON_INTEGER_FORMAT ", repaired: %" JSON_INTEGER_FORMAT "; ", found,
+		       found - cmd_number(answer, "left"));
+	printf("%" JSON_INTEGER_FORMAT " inodes, %" JSON_INTEGER_FORMAT " contents, ", cmd_number(answer, "inodes"),
+	       cmd_number(answer, "objects"));
+	cmd_print_bytes((double)cmd_number(answer, "bytes"));
 	printf(" read\n");
 }
 
@@ -78,14 +75,14 @@ const struct command cmd_fsck = {
 	.run = run,
 	.usage = "STORE [--repair] [--json]",
 	.summary = "check whether a store is sound",
-	.help = "Checks the database, reads every content and compares it with its digest, and\n"
-		"names each file that is damaged. Exit status 0: sound, 1: damage was found (with\n"
-		"--repair: and some of it is left). While the store is mounted, the daemon does it\n"
-		"beside its other work, and contents that are being written are left out.\n"
+	.help = "Checks the database, reads every content, compares it with its digest, and names\n"
+		"each file that is damaged. Exit status 0: sound; 1: damage was found (with\n"
+		"--repair: and some is left). While the store is mounted, the daemon does it\n"
+		"beside its other work and leaves out what is being written.\n"
 		"\n"
-		"  --repair  put in order what has one right answer only: wrong counts and sizes,\n"
-		"            names that lead nowhere, files that nothing refers to; what lost its\n"
-		"            name is put into /lost+found. Damaged contents are never removed. The\n"
-		"            store must not be mounted.\n"
+		"  --repair  put in order what has one right answer only: wrong counts and\n"
+		"            sizes, names that lead nowhere, files that nothing refers to; what\n"
+		"            lost its name is put into /lost+found. Damaged contents are never\n"
+		"            removed. The store must not be mounted.\n"
 		"  --json    the answer as JSON\n",
 };

@@ -84,6 +84,18 @@ int cmd_bad_operands(const struct command *c)
 	return OP_USAGE;
 }
 
+const char *cmd_string(const json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s ? s : "";
+}
+
+json_int_t cmd_number(const json_t *j, const char *key)
+{
+	return json_integer_value(json_object_get(j, key));
+}
+
 void cmd_print_text(const char *text)
 {
 	for (; *text; text++)

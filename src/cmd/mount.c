@@ -164,6 +164,7 @@ static void on_ready(void *arg)
 	if (m->foreground)
 		return;
 	log_open(m->log, true);
+	log_msg("mounted on %s by process %ld", m->point, (long)getpid());
 	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (io_write_all(STDERR_FILENO, "", 1) == 0 && null >= 0)
 		dup2(null, STDERR_FILENO);
@@ -191,6 +192,8 @@ static enum op_exit serve(struct mount *m)
 	r2 = expfs_close(ex);
 	if (r == 0 && r2 < 0)
 		log_msg("%s: closing the store: %s", m->store, strerror(-r2));
+	if (!m->foreground)
+		log_msg("ended");
 	log_open(STDERR_FILENO, false);
 	return r < 0 || r2 < 0 ? OP_FAILED : OP_DONE;
 }
@@ -331,7 +334,8 @@ const struct command cmd_mount = {
 		"go to STORE/log. End it with: expfs umount MNT.\n"
 		"\n"
 		"  -f          stay in the foreground; messages go to standard error\n"
-		"  -o OPTIONS  separated by commas: ro, noexec, nosuid, nodev, noatime, sync …, and\n"
+		"  -o OPTIONS  those of mount(8) for any file system (ro, noexec, nosuid, nodev,\n"
+		"              noatime …), separated by commas, and\n"
 		"              allow_other   other users may use the mount too\n"
 		"              allow_root    root may\n"
 		"              auto_unmount  unmount when the daemon dies\n"

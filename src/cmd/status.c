@@ -8,35 +8,23 @@
 #include "op/reply.h"
 #include "util/log.h"
 
-static const char *text(const json_t *j, const char *key)
-{
-	const char *s = json_string_value(json_object_get(j, key));
-
-	return s ? s : "";
-}
-
-static json_int_t number(const json_t *j, const char *key)
-{
-	return json_integer_value(json_object_get(j, key));
-}
-
 static void print_store(const json_t *answer)
 {
 	const json_t *space = json_object_get(answer, "space"), *counts = json_object_get(answer, "counts");
-	const char *mount = text(answer, "mount");
+	const char *mount = cmd_string(answer, "mount");
 
 	printf("store     ");
-	cmd_print_text(text(answer, "store"));
+	cmd_print_text(cmd_string(answer, "store"));
 	printf(*mount ? ", mounted on " : ", not mounted");
 	cmd_print_text(mount);
 	printf("%s\nspace     raw ", json_is_true(json_object_get(answer, "read_only")) ? ", read-only" : "");
-	cmd_print_bytes((double)number(space, "raw"));
+	cmd_print_bytes((double)cmd_number(space, "raw"));
 	printf(", unique ");
-	cmd_print_bytes((double)number(space, "unique"));
+	cmd_print_bytes((double)cmd_number(space, "unique"));
 	printf(", stored ");
-	cmd_print_bytes((double)number(space, "stored"));
-	printf("\nfiles     %" JSON_INTEGER_FORMAT ", of %" JSON_INTEGER_FORMAT " contents\n", number(counts, "files"),
-	       number(counts, "objects"));
+	cmd_print_bytes((double)cmd_number(space, "stored"));
+	printf("\nfiles     %" JSON_INTEGER_FORMAT ", of %" JSON_INTEGER_FORMAT " contents\n", cmd_number(counts, "files"),
+	       cmd_number(counts, "objects"));
 }
 
 static void print_branches(const json_t *branches)
@@ -48,11 +36,11 @@ static void print_branches(const json_t *branches)
 		const json_t *latest = json_object_get(b, "latest");
 
 		printf(i ? "          " : "branches  ");
-		cmd_print_text(text(b, "name"));
+		cmd_print_text(cmd_string(b, "name"));
 		printf(": ");
-		cmd_print_text(json_is_object(latest) ? text(latest, "path") : "no complete checkpoint");
+		cmd_print_text(json_is_object(latest) ? cmd_string(latest, "path") : "no complete checkpoint");
 		if (json_is_integer(json_object_get(latest, "step")))
-			printf(", step %" JSON_INTEGER_FORMAT, number(latest, "step"));
+			printf(", step %" JSON_INTEGER_FORMAT, cmd_number(latest, "step"));
 		putchar('\n');
 	}
 }
@@ -63,10 +51,10 @@ static void print_warnings(const json_t *warnings)
 	size_t i;
 
 	json_array_foreach (warnings, i, w) {
-		printf("%s%s: ", i ? "          " : "warnings  ", text(w, "kind"));
-		cmd_print_text(text(w, "path"));
-		printf(*text(w, "path") ? " " : "");
-		cmd_print_text(text(w, "text"));
+		printf("%s%s: ", i ? "          " : "warnings  ", cmd_string(w, "kind"));
+		cmd_print_text(cmd_string(w, "path"));
+		printf(*cmd_string(w, "path") ? " " : "");
+		cmd_print_text(cmd_string(w, "text"));
 		putchar('\n');
 	}
 }
@@ -150,9 +138,9 @@ const struct command cmd_status = {
 	.run = run,
 	.usage = "[PATH] [--store STORE] [--json]",
 	.summary = "show branches, newest checkpoints, space and warnings",
-	.help = "Shows a store: where it is mounted, how much was written (raw), how much of that\n"
-		"is different (unique) and what it takes of the disk (stored); each branch with its\n"
-		"newest complete checkpoint; and what is to be looked after.\n"
+	.help = "Shows where a store is mounted; how many bytes its files have (raw), equal\n"
+		"contents counted once (unique), and what they take of the disk (stored); each\n"
+		"branch with its newest complete checkpoint; and what is to be looked after.\n"
 		"\n"
 		"PATH lies in a mount: its store is meant, and only branches at, below or above\n"
 		"PATH are shown. Otherwise the store is that of --store or of the environment\n"

@@ -143,6 +143,6 @@ const struct command cmd_umount = {
 		"order. While files are open in the mount, or somebody's working directory is\n"
 		"there, it fails and changes nothing. A mount whose daemon died is cleared away.\n"
 		"\n"
-		"  -z  detach it at once, without waiting: MNT is free, what is open goes on until\n"
-		"      it is closed, and only then the daemon ends\n",
+		"  -z  detach it at once, without waiting: MNT is free, what is open goes on\n"
+		"      until it is closed, and only then the daemon ends\n",
 };

@@ -23,6 +23,10 @@
 #define MEMBERS_MAX 100000    /* files of one directory checkpoint */
 #define TRACKER_MAX 4096
 
+static const char being_written[] = "being written";
+static const char not_all_yet[] = "may not have all its files yet";
+static const char removed[] = "removed";
+
 struct member { /* a file of a directory checkpoint */
 	char *name; /* below the directory */
 	struct inode_row row;
@@ -115,8 +119,11 @@ static int add_checkpoint(struct checkpoint_list *l, const struct entry *e)
 		.ino = e->row.ino,
 		.is_dir = is_dir,
 		.imported = e->row.flags & INODE_IMPORTED,
-		.order = MAX(e->row.order, e->d.order),
+		.order = MAX(is_dir ? 0 : e->row.order, e->d.order),
 		.mtime = e->row.mtime,
+		.flags = e->row.flags,
+		.dir_order = e->row.order,
+		.dir_mtime = e->row.mtime,
 	};
 
 	if (!v)
@@ -169,8 +176,8 @@ static int walk(struct expfs *ex, struct db *db, uint64_t dir, const char *path,
 	_cleanup_(cleanup_entries) struct entries e = { .dir = path };
 	int r = dirent_list_roles(db, dir, add_entry, &e);
 
-	if (r == -ENAMETOOLONG)
-		return 0;
+	if (r < 0)
+		return r == -ENAMETOOLONG ? 0 : r;
 	for (size_t i = 0; i < e.n && r >= 0; i++) {
 		r = is_checkpoint(ex, db, &e.v[i]);
 		if (r == 1)
@@ -228,13 +235,14 @@ static int get_members(struct expfs *ex, uint64_t dir, struct members *m)
 struct verdict {
 	struct content_row content;
 	bool whole;
+	unsigned kind; /* of the name */
 };
 
-static int tx_set_whole(struct db *db, void *arg)
+static int tx_set_verdict(struct db *db, void *arg)
 {
 	struct verdict *v = arg;
 
-	return content_set_whole(db, v->content.id, v->content.seal, v->whole ? CONTENT_WHOLE : CONTENT_TORN);
+	return content_set_verdict(db, v->content.id, v->content.seal, (int)v->kind * 2 + v->whole);
 }
 
 /* Asks the format, and keeps its answer with the content. */
@@ -253,7 +261,7 @@ static int ask_format(struct expfs *ex, struct verdict *v, const char *name, con
 	object_unpin(o);
 	if (r < 0)
 		return r;
-	expfs_write(ex, tx_set_whole, v); /* if it cannot be kept, it is asked again */
+	expfs_write(ex, tx_set_verdict, v); /* if it cannot be kept, it is asked again */
 	return 0;
 }
 
@@ -265,7 +273,7 @@ static const char *file_fault(struct expfs *ex, const struct inode_row *row, con
 	int r;
 
 	if (file_is_written(ex, row->ino))
-		return "being written";
+		return being_written;
 	if (!row->object)
 		return "empty";
 	if (!(row->flags & INODE_CLOSED) || (row->flags & INODE_LIVE))
@@ -277,8 +285,9 @@ static const char *file_fault(struct expfs *ex, const struct inode_row *row, con
 	}
 	if (r < 0)
 		return "cannot be read";
-	if (v.content.whole != CONTENT_UNKNOWN)
-		return v.content.whole == CONTENT_WHOLE ? NULL : why;
+	v.kind = format_kind(name);
+	if (v.content.verdict / 2 == (int)v.kind && v.content.verdict != CONTENT_NO_VERDICT)
+		return v.content.verdict % 2 ? NULL : why;
 	r = ask_format(ex, &v, name, &why);
 	return r < 0 ? "cannot be read" : v.whole ? NULL : why;
 }
@@ -365,10 +374,29 @@ static bool is_subset(const struct members *a, const struct members *b)
 	return true;
 }
 
-static const char *dir_fault(struct expfs *ex, const struct checkpoint *c, const struct members *m,
-			     const struct members *before)
+/* A directory that was complete stays so as long as nothing in it changed: its
+ * own entries (which clears the flag) and its files (whose order is kept). */
+static bool was_complete(const struct checkpoint *c, const struct members *m)
 {
-	bool any = false, subset, same;
+	return (c->flags & INODE_CLOSED) && m->order <= c->dir_order;
+}
+
+static int tx_set_complete(struct db *db, void *arg)
+{
+	struct checkpoint *c = arg;
+	struct inode_row row;
+	int r = inode_get(db, c->ino, &row);
+
+	if (r < 0 || row.mtime != c->dir_mtime)
+		return r; /* an entry came or went meanwhile */
+	row.flags |= INODE_CLOSED;
+	row.order = c->members->order;
+	return inode_update(db, &row);
+}
+
+static const char *files_fault(struct expfs *ex, const struct members *m)
+{
+	bool any = false;
 
 	for (size_t i = 0; i < m->n; i++) {
 		bool weights = role_weights_suffix(m->v[i].name, strlen(m->v[i].name));
@@ -381,18 +409,25 @@ static const char *dir_fault(struct expfs *ex, const struct checkpoint *c, const
 			return why;
 		any = true;
 	}
-	if (!any)
-		return "empty";
-	if (has_marker(m) || tracker_has(ex, c))
-		return NULL;
+	return any ? NULL : "empty";
+}
+
+static const char *dir_fault(struct expfs *ex, const struct checkpoint *c, const struct members *m,
+			     const struct members *before)
+{
+	bool subset, same;
+	const char *why = files_fault(ex, m);
+
+	if (why || was_complete(c, m) || has_marker(m) || tracker_has(ex, c))
+		return why;
 	subset = before->n > 0 && is_subset(m, before);
 	same = subset && m->n == before->n;
 	if (same)
 		return NULL;
+	if (!left_alone(m))
+		return not_all_yet;
 	/* Fewer files than the last time: more are expected, however long it takes. */
-	if (subset)
-		return "files of the checkpoint before it are missing";
-	return left_alone(m) ? NULL : "may not have all its files yet";
+	return subset ? "files of the checkpoint before it are missing" : NULL;
 }
 
 static int checkpoint_compare(const void *pa, const void *pb)
@@ -420,7 +455,7 @@ static const char *judge_file(struct expfs *ex, const struct checkpoint *c)
 
 		r = inode_get(db, c->ino, &row);
 	}
-	return r < 0 ? "removed" : file_fault(ex, &row, last_component(c->path));
+	return r < 0 ? removed : file_fault(ex, &row, last_component(c->path));
 }
 
 static int load_members(struct expfs *ex, struct checkpoint_list *l)
@@ -468,8 +503,12 @@ static int judge(struct expfs *ex, struct checkpoint_list *l)
 
 		c->why = c->is_dir ? dir_fault(ex, c, c->members, before) : judge_file(ex, c);
 		c->complete = c->why == NULL;
-		if (c->complete && c->is_dir)
-			before = c->members;
+		c->passing = c->why == being_written || c->why == not_all_yet || c->why == removed;
+		if (!c->complete || !c->is_dir)
+			continue;
+		before = c->members;
+		if (!was_complete(c, c->members))
+			expfs_write(ex, tx_set_complete, c); /* if it cannot be kept, it is judged again */
 	}
 	drop_members(l);
 	return r;
@@ -578,27 +617,30 @@ int checkpoint_steps(const struct checkpoint_list *l, uint64_t **ret, size_t *re
 	return 0;
 }
 
-int checkpoint_any_role(struct expfs *ex, uint64_t dir, const char *path, bool *ret)
+static bool has_role(struct expfs *ex, const struct entry *e)
+{
+	return S_ISREG(e->row.mode) && e->d.class && path_role(ex, e->path, false) != ROLE_NONE;
+}
+
+static int any_role(struct expfs *ex, struct db *db, uint64_t dir, const char *path)
 {
 	_cleanup_(cleanup_entries) struct entries e = { .dir = path };
-	int r;
+	int r = dirent_list_roles(db, dir, add_entry, &e);
 
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = dirent_list_roles(db, dir, add_entry, &e);
-	}
-	if (r < 0)
-		return r == -ENAMETOOLONG ? 0 : r;
-	*ret = false;
-	for (size_t i = 0; i < e.n && !*ret; i++) {
-		const struct entry *v = &e.v[i];
-
-		if (S_ISREG(v->row.mode))
-			*ret = v->d.class && path_role(ex, v->path, false) != ROLE_NONE;
-	}
-	for (size_t i = 0; i < e.n && !*ret && r == 0; i++)
+	for (size_t i = 0; i < e.n && r == 0; i++)
+		r = has_role(ex, &e.v[i]) ? 1 : is_checkpoint(ex, db, &e.v[i]);
+	for (size_t i = 0; i < e.n && r == 0; i++)
 		if (S_ISDIR(e.v[i].row.mode) && !path_is_run(ex, e.v[i].path))
-			r = checkpoint_any_role(ex, e.v[i].row.ino, e.v[i].path, ret);
-	return r;
+			r = any_role(ex, db, e.v[i].row.ino, e.v[i].path);
+	return r == -ENAMETOOLONG ? 0 : r;
+}
+
+int checkpoint_any_role(struct expfs *ex, uint64_t dir, const char *path, bool *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	int r = any_role(ex, db, dir, path);
+
+	if (r >= 0)
+		*ret = r > 0;
+	return MIN(r, 0);
 }

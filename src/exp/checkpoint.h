@@ -19,10 +19,15 @@ struct checkpoint {
 	uint64_t step;
 	bool complete;
 	const char *why; /* why it is not complete, static, or NULL */
+	bool passing;    /* for now only: it is being written, may get more files, or is gone */
 	bool imported;   /* given an old time: older than all that was written here */
 	uint64_t order;  /* number of the commit that completed it */
 	int64_t mtime;   /* ns */
-	struct members *members; /* of a directory, while the list is being made */
+	/* Of a directory, while the list is being made: */
+	struct members *members;
+	uint32_t flags;
+	uint64_t dir_order;
+	int64_t dir_mtime;
 };
 
 struct checkpoint_list {
@@ -46,7 +51,7 @@ int checkpoint_steps(const struct checkpoint_list *l, uint64_t **ret, size_t *re
 /* What stands at a path, looked at as a checkpoint; -ENOENT where it is none. */
 int checkpoint_at(struct expfs *ex, uint64_t ino, const char *path, struct checkpoint *ret);
 
-/* Whether anything below the run has a role. */
+/* Whether anything that belongs to the run has a role; checkpoint directories do. */
 int checkpoint_any_role(struct expfs *ex, uint64_t dir, const char *path, bool *ret);
 
 #endif

@@ -60,10 +60,10 @@ static int load_config(struct expfs *ex)
 
 	if (r == 0)
 		r = config_parse(text, len, &ex->config, &ex->config_error);
-	else if (r != -ENOENT && asprintf(&ex->config_error, "config.yaml: %s", strerror(-r)) < 0)
-		ex->config_error = NULL;
+	else if (r != -ENOENT)
+		ex->config_error = strdup(strerror(-r));
 	if (ex->config_error)
-		log_msg("%s; the defaults are used", ex->config_error);
+		log_msg("%s/config.yaml: %s; the defaults are used", store_path(ex->store), ex->config_error);
 	return ex->config ? 0 : config_new(&ex->config);
 }
 

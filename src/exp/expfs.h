@@ -34,7 +34,6 @@ struct expfs {
 	atomic_bool read_only;
 	char *read_only_reason; /* written once, before read_only is set */
 	pthread_mutex_t read_only_lock;
-	atomic_bool stopping; /* the mount ends: what takes long gives up */
 
 	/* Does the kernel know the inode? Such a one is not removed though it has
 	 * no name. NULL while nothing is mounted. Takes no lock but its own. */

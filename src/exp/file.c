@@ -17,7 +17,7 @@
 
 #define BUCKETS 1024
 #define SMALL (256u << 10)         /* a file that may use the reserve of a full disk */
-#define RELEASE_WAIT_NS 20000000   /* from close(2) to the end of the handle */
+#define RELEASE_WAIT_NS 500000000  /* from close(2) to the end of the handle, on a busy machine */
 
 struct file_table {
 	pthread_mutex_t lock;

@@ -19,10 +19,10 @@ int parquet_check(struct window *w)
 
 	if (w->size < MAGIC_LEN + TAIL_LEN)
 		return window_bad(w, "ends too early");
-	r = window_read(w, 0, magic, sizeof magic);
+	r = window_read(w, 0, magic, sizeof(magic));
 	if (r < 0)
 		return r;
-	r = window_read(w, w->size - TAIL_LEN, tail, sizeof tail);
+	r = window_read(w, w->size - TAIL_LEN, tail, sizeof(tail));
 	if (r < 0)
 		return r;
 	if (memcmp(magic, "PAR1", MAGIC_LEN) != 0 && memcmp(magic, "PARE", MAGIC_LEN) != 0)

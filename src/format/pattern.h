@@ -9,8 +9,8 @@
  *
  * A pattern without a slash is for the last component at any depth; one with a
  * slash in front or between is for the path from the top; one that ends in a
- * slash is for directories only. Case counts. There is no '!', as roles have an
- * order instead. */
+ * slash is for directories only. Case counts. There are no classes such as
+ * [:alpha:], and no '!' in front, as roles have an order instead. */
 #ifndef EXPFS_FORMAT_PATTERN_H
 #define EXPFS_FORMAT_PATTERN_H
 

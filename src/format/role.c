@@ -129,7 +129,7 @@ const char *role_name(enum role role)
 
 int role_rules_new(struct role_rules **ret)
 {
-	_cleanup_role_rules_ struct role_rules *rules = calloc(1, sizeof *rules);
+	_cleanup_role_rules_ struct role_rules *rules = calloc(1, sizeof(*rules));
 
 	if (!rules)
 		return -ENOMEM;
@@ -295,10 +295,22 @@ static enum role find_role(const struct role_rules *rules, const char *path, siz
 	return weights && is_default_weights(path + at, len - at, is_dir) ? ROLE_WEIGHTS : ROLE_NONE;
 }
 
+/* Whether a directory would be a checkpoint, were there no other rules. */
+static bool looks_like_checkpoint(const struct role_rules *rules, const char *path, size_t len)
+{
+	size_t at = name_at(path, len);
+
+	for (size_t i = 0; i < rules->n_added; i++)
+		if (rules->added[i].role == ROLE_WEIGHTS && match_rule(&rules->added[i], path, len, true))
+			return true;
+	return is_default_weights(path + at, len - at, true);
+}
+
 static bool in_checkpoint(const struct role_rules *rules, const char *path, size_t len)
 {
 	for (size_t at = name_at(path, len); at > 0; at = name_at(path, at - 1))
-		if (find_role(rules, path, at - 1, true, true) == ROLE_WEIGHTS)
+		if (looks_like_checkpoint(rules, path, at - 1) &&
+		    find_role(rules, path, at - 1, true, true) == ROLE_WEIGHTS)
 			return true;
 	return false;
 }
@@ -382,7 +394,7 @@ bool tracker_names(const char *bytes, size_t len, const char *dirname)
 
 	while (len > 0 && memchr(" \t\r\n", bytes[len - 1], 4))
 		len--;
-	if (len == 0 || memchr(bytes, '\0', len))
+	if (len == 0)
 		return false;
 	if (strlen(dirname) == len && memcmp(bytes, dirname, len) == 0)
 		return true;

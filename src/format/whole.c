@@ -70,7 +70,11 @@ static bool begins(const uint8_t *head, size_t n, const char *magic)
 	return n >= strlen(magic) && memcmp(head, magic, strlen(magic)) == 0;
 }
 
-static check_fn choose(const char *name, const uint8_t *head, size_t n)
+#define KIND_ANY ARRAY_SIZE(by_suffix)
+#define KIND_WEIGHTS (ARRAY_SIZE(by_suffix) + 1)
+_Static_assert(KIND_WEIGHTS < FORMAT_KINDS, "kinds are stored");
+
+unsigned format_kind(const char *name)
 {
 	size_t len = strlen(name);
 
@@ -78,15 +82,24 @@ static check_fn choose(const char *name, const uint8_t *head, size_t n)
 		size_t m = strlen(by_suffix[i].suffix);
 
 		if (len >= m && strcmp(name + len - m, by_suffix[i].suffix) == 0)
-			return by_suffix[i].check;
+			return (unsigned)i;
 	}
+	return role_weights_suffix(name, len) ? KIND_WEIGHTS : KIND_ANY;
+}
+
+static check_fn choose(const char *name, const uint8_t *head, size_t n)
+{
+	unsigned kind = format_kind(name);
+
+	if (kind < ARRAY_SIZE(by_suffix))
+		return by_suffix[kind].check;
 	if (begins(head, n, "PK\3\4"))
 		return zip_check;
 	if (begins(head, n, "PAR1"))
 		return parquet_check;
 	if (begins(head, n, HDF5_MAGIC))
 		return hdf5_check;
-	return role_weights_suffix(name, len) ? check_weights : check_any;
+	return kind == KIND_WEIGHTS ? check_weights : check_any;
 }
 
 int format_whole(int fd, uint64_t size, const char *name, bool *ret_whole, const char **ret_why)

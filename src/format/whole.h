@@ -16,4 +16,9 @@
  * memory. */
 int format_whole(int fd, uint64_t size, const char *name, bool *ret_whole, const char **ret_why);
 
+/* What of the name the answer depends on, as a number from 0 to FORMAT_KINDS-1:
+ * equal contents with names of one kind have one answer. */
+#define FORMAT_KINDS 16
+unsigned format_kind(const char *name);
+
 #endif

@@ -116,7 +116,7 @@ static int read_end64(struct window *w, uint64_t end, const uint8_t *e, const ui
 
 	if (at > locator_at || locator_at - at < END64_LEN)
 		return window_bad(w, "no zip64 end record where one should be");
-	r = window_read(w, at, e64, sizeof e64);
+	r = window_read(w, at, e64, sizeof(e64));
 	if (r < 0)
 		return r;
 	if (memcmp(e64, "PK\6\6", 4) != 0 || le64(e64 + 4) != locator_at - at - 12)
@@ -142,11 +142,11 @@ static int read_end(struct window *w, struct directory *d)
 	r = find_end(w, &end);
 	if (r < 0)
 		return r;
-	r = window_read(w, end, e, sizeof e);
+	r = window_read(w, end, e, sizeof(e));
 	if (r < 0)
 		return r;
 	if (end >= LOCATOR_LEN) {
-		r = window_read(w, end - LOCATOR_LEN, locator, sizeof locator);
+		r = window_read(w, end - LOCATOR_LEN, locator, sizeof(locator));
 		if (r < 0)
 			return r;
 		if (memcmp(locator, "PK\6\7", 4) == 0)
@@ -204,7 +204,7 @@ static int check_record(struct window *w, struct directory *d, const struct entr
 
 	if (e->record > d->at || d->at - e->record < RECORD_LEN + e->name_len)
 		return window_bad(w, "no zip record where the directory says");
-	n = MIN(sizeof record, RECORD_LEN + e->name_len);
+	n = MIN(sizeof(record), RECORD_LEN + e->name_len);
 	r = window_read(w, e->record, record, n);
 	if (r < 0)
 		return r;
@@ -228,14 +228,11 @@ static int check_record(struct window *w, struct directory *d, const struct entr
 /* The entry of the directory at *at, which moves on to the next one. */
 static int check_entry(struct window *w, struct directory *d, uint64_t *at)
 {
-	uint64_t left = d->at + d->size - *at;
 	struct entry e;
 	const uint8_t *p;
 	size_t extra_len, len;
 	int r;
 
-	if (left < ENTRY_LEN)
-		return window_bad(w, "zip directory ends too early");
 	r = window_get(w, *at, ENTRY_LEN, &p);
 	if (r < 0)
 		return r;
@@ -244,8 +241,6 @@ static int check_entry(struct window *w, struct directory *d, uint64_t *at)
 	e.name_len = le16(p + 28);
 	extra_len = le16(p + 30);
 	len = ENTRY_LEN + e.name_len + extra_len + le16(p + 32);
-	if (len > left)
-		return window_bad(w, "zip directory ends too early");
 	if (e.name_len == 0)
 		return window_bad(w, "zip record without a name");
 	r = window_get(w, *at, len, &p);

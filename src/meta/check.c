@@ -57,7 +57,7 @@ static const char *const faults[] = {
 	"SELECT 0, 'symbolic link without a target', ino, NULL, ino FROM inode WHERE mode & 61440 = 40960"
 	" AND target IS NULL",
 	"SELECT 1, 'content is not there', ino, NULL, printf('object %x', object) FROM inode"
-	" WHERE object NOT IN (SELECT id FROM object)",
+	" WHERE object IS NOT NULL AND object NOT IN (SELECT id FROM object)",
 	"SELECT 1, 'content is not there', ino, NULL, printf('%d bytes', size) FROM inode WHERE object IS NULL"
 	" AND " IS_FILE " AND size<>0",
 	"SELECT 0, 'size differs from that of the content', ino, NULL, size FROM inode WHERE " WRONG_SIZE,

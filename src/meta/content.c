@@ -18,19 +18,19 @@ static void read_row(sqlite3_stmt *st, struct content_row *ret)
 		.state = sqlite3_column_int64(st, 1) ? CONTENT_SEALED : CONTENT_LIVE,
 		.size = (uint64_t)sqlite3_column_int64(st, 2),
 		.synced = sqlite3_column_int64(st, 4) != 0,
-		.whole = CONTENT_UNKNOWN,
+		.verdict = CONTENT_NO_VERDICT,
 		.seal = (uint64_t)sqlite3_column_int64(st, 6),
 	};
 	if (digest && sqlite3_column_bytes(st, 3) == CONTENT_DIGEST)
 		memcpy(ret->digest, digest, CONTENT_DIGEST);
 	if (sqlite3_column_type(st, 5) != SQLITE_NULL)
-		ret->whole = sqlite3_column_int64(st, 5) ? CONTENT_WHOLE : CONTENT_TORN;
+		ret->verdict = (int)sqlite3_column_int64(st, 5);
 }
 
 int content_get(struct db *db, uint64_t id, struct content_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, "SELECT id, state, size, digest, synced, whole, seal FROM object WHERE id=?1", "i",
+	int r = db_row(db, &st, "SELECT id, state, size, digest, synced, verdict, seal FROM object WHERE id=?1", "i",
 		       (int64_t)id);
 
 	if (r == 1)
@@ -45,14 +45,14 @@ int content_delete(struct db *db, uint64_t id)
 
 int content_set_live(struct db *db, uint64_t id)
 {
-	return db_run(db, "UPDATE object SET state=0, digest=NULL, whole=NULL, seal=0, synced=0 WHERE id=?1", "i",
+	return db_run(db, "UPDATE object SET state=0, digest=NULL, verdict=NULL, seal=0, synced=0 WHERE id=?1", "i",
 		      (int64_t)id);
 }
 
 int content_set_sealed(struct db *db, uint64_t id, uint64_t seal, uint64_t size,
 		       const uint8_t digest[CONTENT_DIGEST])
 {
-	return db_run(db, "UPDATE object SET state=1, seal=?2, size=?3, digest=?4, whole=NULL, synced=0 WHERE id=?1",
+	return db_run(db, "UPDATE object SET state=1, seal=?2, size=?3, digest=?4, verdict=NULL, synced=0 WHERE id=?1",
 		      "iiib", (int64_t)id, (int64_t)seal, (int64_t)size, (const void *)digest,
 		      (size_t)CONTENT_DIGEST);
 }
@@ -63,10 +63,10 @@ int content_set_synced(struct db *db, uint64_t id, uint64_t seal)
 		      (int64_t)seal);
 }
 
-int content_set_whole(struct db *db, uint64_t id, uint64_t seal, enum content_whole whole)
+int content_set_verdict(struct db *db, uint64_t id, uint64_t seal, int verdict)
 {
-	return db_run(db, "UPDATE object SET whole=?3 WHERE id=?1 AND seal=?2 AND state=1", "iii", (int64_t)id,
-		      (int64_t)seal, (int64_t)whole);
+	return db_run(db, "UPDATE object SET verdict=?3 WHERE id=?1 AND seal=?2 AND state=1", "iii", (int64_t)id,
+		      (int64_t)seal, (int64_t)verdict);
 }
 
 /* Reads the first column of up to max rows. */
@@ -125,7 +125,7 @@ int content_list(struct db *db, uint64_t after, struct content_row *ret, int max
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
-		       "SELECT id, state, size, digest, synced, whole, seal FROM object WHERE id>?1 ORDER BY id", "i",
+		       "SELECT id, state, size, digest, synced, verdict, seal FROM object WHERE id>?1 ORDER BY id", "i",
 		       (int64_t)after);
 
 	return read_rows(db, st, r, ret, max);
@@ -135,7 +135,7 @@ int content_list_unsynced(struct db *db, uint64_t after, struct content_row *ret
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
-		       "SELECT id, state, size, digest, synced, whole, seal FROM object"
+		       "SELECT id, state, size, digest, synced, verdict, seal FROM object"
 		       " WHERE synced=0 AND id>?1 AND state=1 ORDER BY id",
 		       "i", (int64_t)after);
 
@@ -146,7 +146,7 @@ int content_list_unsynced_in(struct db *db, uint64_t dir, uint64_t after, struct
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
-		       "SELECT id, state, o.size, digest, synced, whole, seal FROM object o"
+		       "SELECT id, state, o.size, digest, synced, verdict, seal FROM object o"
 		       " WHERE synced=0 AND id>?1 AND state=1 AND EXISTS (SELECT 1 FROM inode i JOIN dirent d ON"
 		       " d.ino=i.ino WHERE i.object=o.id AND d.parent=?2) ORDER BY id",
 		       "ii", (int64_t)after, (int64_t)dir);

@@ -7,7 +7,7 @@
 #define CONTENT_DIGEST 16
 
 enum content_state { CONTENT_LIVE = 0, CONTENT_SEALED = 1 };
-enum content_whole { CONTENT_TORN = 0, CONTENT_WHOLE = 1, CONTENT_UNKNOWN = -1 };
+#define CONTENT_NO_VERDICT (-1)
 
 struct content_row {
 	uint64_t id;
@@ -16,7 +16,7 @@ struct content_row {
 	uint8_t digest[CONTENT_DIGEST]; /* of a sealed one */
 	uint64_t seal; /* number of its sealing, 0 while live */
 	bool synced;
-	enum content_whole whole;
+	int verdict; /* what its format says, in the numbers of who asked it */
 };
 
 int content_insert_live(struct db *db, uint64_t id);
@@ -29,7 +29,7 @@ int content_set_sealed(struct db *db, uint64_t id, uint64_t seal, uint64_t size,
 /* What was found out about the content of one sealing; nothing happens where
  * the object was opened and sealed again meanwhile. */
 int content_set_synced(struct db *db, uint64_t id, uint64_t seal);
-int content_set_whole(struct db *db, uint64_t id, uint64_t seal, enum content_whole whole);
+int content_set_verdict(struct db *db, uint64_t id, uint64_t seal, int verdict);
 
 /* Up to max sealed objects of this size and digest, other than not_this; the
  * count. */

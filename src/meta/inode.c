@@ -60,7 +60,7 @@ int inode_update(struct db *db, const struct inode_row *i)
 
 int inode_touch_dir(struct db *db, uint64_t ino, int64_t now, int nlink_delta)
 {
-	return db_run(db, "UPDATE inode SET mtime=?2, ctime=?2, nlink=nlink+?3 WHERE ino=?1", "iii", (int64_t)ino,
+	return db_run(db, "UPDATE inode SET mtime=?2, ctime=?2, nlink=nlink+?3, flags=flags&~1 WHERE ino=?1", "iii", (int64_t)ino,
 		      now, (int64_t)nlink_delta);
 }
 

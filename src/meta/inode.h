@@ -6,7 +6,10 @@
 
 #include "meta/meta.h"
 
-#define INODE_CLOSED 1   /* its last writer closed it and nobody wrote since */
+/* A file: its last writer closed it and nobody wrote since. A directory: it was
+ * found to be a complete checkpoint, and none of its entries changed since; its
+ * order is then that of its newest file. */
+#define INODE_CLOSED 1
 #define INODE_IMPORTED 2 /* given a time before its birth here: a copy of something older */
 #define INODE_LIVE 4     /* its object is live: size, blocks, mtime are the backing file's */
 
@@ -27,7 +30,8 @@ int inode_get(struct db *db, uint64_t ino, struct inode_row *ret); /* -ESTALE: n
 int inode_update(struct db *db, const struct inode_row *row);
 
 /* Sets mtime and ctime of a directory whose entries changed, and adds to its
- * link count. */
+ * link count; the
+ * directory is not known to be complete any more. */
 int inode_touch_dir(struct db *db, uint64_t ino, int64_t now, int nlink_delta);
 
 int inode_target(struct db *db, uint64_t ino, char **ret); /* to be freed */

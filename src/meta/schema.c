@@ -9,7 +9,7 @@
  *            content, NULL for an empty file. target: of a symbolic link.
  *            size, blocks (of 512 bytes), mtime: of a live object (below) the
  *            backing file's own count. order: number of the commit in which the
- *            last writer closed it. flags: 1 closed, 2 came with an old time,
+ *            last writer closed it. flags: 1 closed (a directory: complete), 2 came with an old time,
  *            4 its object is live
  *   dirent   (parent, id) is the directory's order, id its readdir cookie.
  *            type: as d_type. class: which roles the name alone could have.
@@ -18,8 +18,8 @@
  *   object   state 0 live: owned by one inode, changed in place; 1 sealed:
  *            immutable, may be shared, has a digest (XXH3-128). seal: number of
  *            the sealing, 0 while live. synced: content and directory entry, as
- *            of that sealing, are on the disk. whole: what the format says of a
- *            checkpoint's completeness, NULL until asked
+ *            of that sealing, are on the disk. verdict: whether the format says it is whole,
+ *            NULL until asked (format kind * 2, + 1 if it is)
  *   undo     after a power cut, what a not yet synced object took the place of:
  *            inode, and the object that it had (NULL: the name was new)
  *
@@ -51,7 +51,7 @@ static const char schema[] =
 	"CREATE TABLE xattr(ino INTEGER NOT NULL, name BLOB NOT NULL, value BLOB NOT NULL,"
 	" PRIMARY KEY(ino, name)) WITHOUT ROWID;"
 	"CREATE TABLE object(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, size INTEGER NOT NULL,"
-	" digest BLOB, seal INTEGER NOT NULL, synced INTEGER NOT NULL, whole INTEGER);"
+	" digest BLOB, seal INTEGER NOT NULL, synced INTEGER NOT NULL, verdict INTEGER);"
 	"CREATE INDEX object_digest ON object(size, digest) WHERE digest IS NOT NULL;"
 	"CREATE INDEX object_live ON object(id) WHERE state=0;"
 	"CREATE INDEX object_unsynced ON object(id) WHERE synced=0;"

@@ -24,6 +24,7 @@
 
 struct fsck {
 	struct expfs *ex;
+	const struct op_caller *caller;
 	bool repair;
 	json_t *problems;
 	uint64_t found, left; /* left: not repaired */
@@ -31,6 +32,11 @@ struct fsck {
 	char *buf; /* of CHUNK bytes */
 	struct progress progress;
 };
+
+static bool is_unwanted(const struct fsck *k)
+{
+	return k->caller->has_gone && k->caller->has_gone(k->caller->arg);
+}
 
 /* path is one of the room exp, or NULL. */
 static void add_problem(struct fsck *k, const char *kind, const char *path, const char *text, bool repaired)
@@ -187,7 +193,7 @@ static int read_content(struct fsck *k, int fd, const struct content_row *row)
 
 		if (n <= 0)
 			return (int)n;
-		if (atomic_load(&k->ex->stopping))
+		if (is_unwanted(k))
 			return -ECANCELED;
 		digest_run_write(run, k->buf, (size_t)n, off);
 		off += (size_t)n;
@@ -204,7 +210,7 @@ static int check_content(struct fsck *k, const struct content_row *row)
 	struct stat st;
 	int fd, r;
 
-	if (atomic_load(&k->ex->stopping))
+	if (is_unwanted(k))
 		return -ECANCELED;
 	k->objects++;
 	r = object_stat(k->ex->store, row->id, &st);
@@ -300,12 +306,13 @@ static int check(struct fsck *k)
 	return r < 0 ? r : check_files(k);
 }
 
-enum op_exit op_fsck(struct expfs *ex, const json_t *args, json_t **ret)
+enum op_exit op_fsck(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
 	_cleanup_json_ json_t *problems = json_array();
 	_cleanup_free_ char *buf = malloc(CHUNK);
 	struct fsck k = {
 		.ex = ex,
+		.caller = caller,
 		.repair = json_is_true(json_object_get(args, "repair")),
 		.problems = problems,
 		.buf = buf,
@@ -320,7 +327,7 @@ enum op_exit op_fsck(struct expfs *ex, const json_t *args, json_t **ret)
 	if (r == -EUCLEAN)
 		on_structure(&k, "is damaged so that it cannot be read");
 	else if (r == -ECANCELED)
-		return reply_error(ret, OP_FAILED, "%s: fsck: given up because the store is being unmounted",
+		return reply_error(ret, OP_FAILED, "%s: fsck: given up, because the store is being unmounted",
 				   store_path(ex->store));
 	else if (r < 0)
 		return reply_error(ret, OP_FAILED, "%s: fsck: %s", store_path(ex->store), strerror(-r));

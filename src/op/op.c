@@ -6,16 +6,17 @@
 
 static const struct {
 	const char *name;
-	enum op_exit (*run)(struct expfs *ex, const json_t *args, json_t **ret);
+	enum op_exit (*run)(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 } ops[] = {
 	{ "fsck", op_fsck },
 	{ "status", op_status },
 };
 
-enum op_exit op_run(struct expfs *ex, const char *name, const json_t *args, json_t **ret)
+enum op_exit op_run(struct expfs *ex, const struct op_caller *caller, const char *name, const json_t *args,
+		    json_t **ret)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
 		if (!strcmp(name, ops[i].name))
-			return ops[i].run(ex, args, ret);
+			return ops[i].run(ex, caller, args, ret);
 	return reply_error(ret, OP_USAGE, "%s: no such operation", name);
 }

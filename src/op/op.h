@@ -12,17 +12,26 @@
 
 enum op_exit { OP_DONE = 0, OP_NO = 1, OP_USAGE = 2, OP_FAILED = 3 };
 
+/* Who asks: an operation that takes long looks now and then whether its answer
+ * is still wanted, and gives up if not. */
+struct op_caller {
+	bool (*has_gone)(void *arg); /* NULL: it waits as long as it takes */
+	void *arg;
+};
+
 /* Runs the operation of that name. *ret is a new reference; where the exit
  * status is OP_USAGE or OP_FAILED it is {"error": "thing: reason; what to do"}. */
-enum op_exit op_run(struct expfs *ex, const char *name, const json_t *args, json_t **ret);
+enum op_exit op_run(struct expfs *ex, const struct op_caller *caller, const char *name, const json_t *args,
+		    json_t **ret);
 
 /* op/status.c: {"path": absolute path inside the mount or absent} → the object
  * of `expfs status --json` (spec section 8). */
-enum op_exit op_status(struct expfs *ex, const json_t *args, json_t **ret);
+enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/fsck.c: {"repair": bool} → {"clean": bool, "problems": [{"kind", "path",
- * "text", "repaired"}], "objects": n, "inodes": n, "bytes": n}. OP_NO: damage
+ * "text", "repaired"}], "found": n, "left": n, "objects": n, "inodes": n, "bytes":
+ * n}; found and left (not repaired) count also what is not listed. OP_NO: damage
  * found (and, with repair, some of it is left). */
-enum op_exit op_fsck(struct expfs *ex, const json_t *args, json_t **ret);
+enum op_exit op_fsck(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 #endif

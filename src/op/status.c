@@ -112,7 +112,7 @@ static int add_branches(struct expfs *ex, const char *path, json_t *branches, js
 	return r;
 }
 
-enum op_exit op_status(struct expfs *ex, const json_t *args, json_t **ret)
+enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
 	_cleanup_json_ json_t *branches = json_array(), *warnings = json_array();
 	const char *path = json_string_value(json_object_get(args, "path"));

@@ -2,6 +2,7 @@
 
 if HAVE_CMOCKA
 unit_tests = \
+	tests/unit/test_config \
 	tests/unit/test_digest \
 	tests/unit/test_itable \
 	tests/unit/test_meta \
@@ -13,6 +14,8 @@ check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
 
+tests_unit_test_config_SOURCES = tests/unit/test_config.c tests/unit/test.h
+tests_unit_test_config_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_digest_SOURCES = tests/unit/test_digest.c tests/unit/test.h
 tests_unit_test_digest_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_itable_SOURCES = tests/unit/test_itable.c tests/unit/test.h fs/itable.c

@@ -1,14 +1,5 @@
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "format/role.h"
+#include "test.h"
 
 #define TEST(sentence, function) { sentence, function, NULL, NULL, NULL }
 
@@ -23,7 +14,7 @@ static enum role ask(const struct role_rules *rules, const char *path)
 	size_t n = strlen(path);
 	bool is_dir = n > 0 && path[n - 1] == '/';
 
-	assert_true(n < sizeof copy);
+	assert_true(n < sizeof(copy));
 	memcpy(copy, path, n + 1);
 	if (is_dir)
 		copy[n - 1] = '\0';
@@ -64,12 +55,12 @@ static void check(const struct expected *e, size_t n)
 #define CHECK(...)                                              \
 	do {                                                    \
 		static const struct expected e_[] = { __VA_ARGS__ }; \
-		check(e_, sizeof e_ / sizeof *e_);              \
+		check(e_, ARRAY_SIZE(e_));              \
 	} while (0)
 
 static void test_none(void **state)
 {
-	CHECK({ "loggers.duckdb", ROLE_NONE }, { "checkpoints/loggers/loggers.duckdb.wal", ROLE_NONE },
+	CHECK({ "data/loggers.duckdb", ROLE_NONE }, { "data/loggers.duckdb.wal", ROLE_NONE },
 	      { "checkpoints/data/data.h5", ROLE_NONE }, { "checkpoints/data/arrays.h5.backup", ROLE_NONE },
 	      { "checkpoints/data/data.h5.lock", ROLE_NONE }, { "checkpoints/HP/a.log", ROLE_NONE },
 	      { "data/index.db", ROLE_NONE }, { "data/index.db-journal", ROLE_NONE }, { "data/x.sqlite3", ROLE_NONE },
@@ -167,7 +158,8 @@ static void test_inside_checkpoint_dirs(void **state)
 	      { "checkpoint-500/global_step500/mp_rank_00_model_states.pt", ROLE_NONE },
 	      { "epoch=0-step=10.ckpt/checkpoint/mp_rank_00_model_states.pt", ROLE_NONE },
 	      { "checkpoint-500.d/model.safetensors", ROLE_WEIGHTS }, { "data/checkpoint-5/model.pt", ROLE_DATA },
-	      { "100/model.pt", ROLE_WEIGHTS });
+	      { "100/model.pt", ROLE_WEIGHTS },
+	      { "a/b/checkpoint-1/model.pt", ROLE_NONE }, { "a/b/checkpoint-1/c/d/model.pt", ROLE_NONE });
 }
 
 static void test_weights_without_step(void **state)
@@ -238,13 +230,15 @@ static void test_configured(void **state)
 		{ "keep-3/metrics.csv", ROLE_SIGNALS }, { "sets/a/x.json", ROLE_DATA }, { "sets/x.json", ROLE_DATA },
 		{ "old/config.yaml", ROLE_NONE },    { "old/deep/a.pt", ROLE_NONE }, { "a/old/a.pt", ROLE_WEIGHTS },
 		{ "x[1].pt", ROLE_NONE },	     { "x1.pt", ROLE_WEIGHTS },	    { "metrics.csv", ROLE_SIGNALS },
-		{ "snap-5.dat/", ROLE_NONE },
+		{ "snap-5.dat/", ROLE_NONE },	     { "trainer_state.json", ROLE_WEIGHTS },
+		{ "checkpoint-5/trainer_state.json", ROLE_SIGNALS },
 	};
 	_cleanup_role_rules_ struct role_rules *rules = NULL;
 
 	assert_int_equal(role_rules_new(&rules), 0);
-	assert_int_equal(role_rules_add(rules, ROLE_WEIGHTS, "snap-<n>.dat"), 0);
 	assert_int_equal(role_rules_add(rules, ROLE_WEIGHTS, "keep-*/"), 0);
+	assert_int_equal(role_rules_add(rules, ROLE_WEIGHTS, "snap-<n>.dat"), 0);
+	assert_int_equal(role_rules_add(rules, ROLE_WEIGHTS, "trainer_state.json"), 0);
 	assert_int_equal(role_rules_add(rules, ROLE_SIGNALS, "runs.h5"), 0);
 	assert_int_equal(role_rules_add(rules, ROLE_HP, "conf/"), 0);
 	assert_int_equal(role_rules_add(rules, ROLE_DATA, "/sets/**/*.json"), 0);
@@ -252,7 +246,7 @@ static void test_configured(void **state)
 	assert_int_equal(role_rules_add(rules, ROLE_NONE, "/step_[0-5].pt"), 0);
 	assert_int_equal(role_rules_add(rules, ROLE_NONE, "/old/"), 0);
 	assert_int_equal(role_rules_add(rules, ROLE_NONE, "x\\[1].pt"), 0);
-	check_with(rules, expected, sizeof expected / sizeof *expected);
+	check_with(rules, expected, ARRAY_SIZE(expected));
 	assert_true(in_class(rules, "a/snap-5.dat", ROLE_WEIGHTS));
 	assert_true(in_class(rules, "keep-3/", ROLE_WEIGHTS));
 	assert_true(in_class(rules, "step_5.pt", ROLE_WEIGHTS));
@@ -260,19 +254,36 @@ static void test_configured(void **state)
 	assert_int_equal(role_class(rules, "x.jpg", 5, false), 0);
 }
 
+/* Whatever the order they were added in. */
+static void test_order(void **state)
+{
+	static const enum role order[] = { ROLE_NONE,  ROLE_MANIFEST, ROLE_DATA,   ROLE_HP,
+					   ROLE_MODEL, ROLE_SIGNALS,  ROLE_WEIGHTS };
+
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(order); j++) {
+			_cleanup_role_rules_ struct role_rules *rules = NULL;
+
+			assert_int_equal(role_rules_new(&rules), 0);
+			assert_int_equal(role_rules_add(rules, order[i], "x"), 0);
+			assert_int_equal(role_rules_add(rules, order[j], "[x]"), 0);
+			assert_int_equal(role_of(rules, "x", false), order[MIN(i, j)]);
+		}
+}
+
 static void test_bad_patterns(void **state)
 {
 	static const char *const bad[] = { "", "/", "//", "a//b", "!a", "[a", "[", "a\\", "a/./b", "../a", "<n", "<step>", "<",
-					   "[[:alpha:]]", "a/[", "//a", "a//" };
+					   "[[:alpha:]]", "a/[", "//a", "a//", "[a\\", "[\\]", "[a-\\", "[a-\\]" };
 	static const char *const good[] = { "a", "/a", "a/", "*", "**", "**/a", "a/**", "[]a]", "[!a]", "[^a-z]", "\\<n>", "<n>",
 					    "a**b", "...", " ", "#a" };
 	_cleanup_role_rules_ struct role_rules *rules = NULL;
 
 	assert_int_equal(role_rules_new(&rules), 0);
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		if (role_rules_add(rules, ROLE_HP, bad[i]) != -EINVAL)
 			fail_msg("taken: %s", bad[i]);
-	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
 		if (role_rules_add(rules, ROLE_HP, good[i]) != 0)
 			fail_msg("refused: %s", good[i]);
 }
@@ -283,7 +294,7 @@ static void test_bounds(void **state)
 	char text[4096];
 
 	assert_int_equal(role_rules_new(&rules), 0);
-	memset(text, 'a', sizeof text);
+	memset(text, 'a', sizeof(text));
 	text[1025] = '\0';
 	assert_int_equal(role_rules_add(rules, ROLE_HP, text), -EINVAL);
 	text[1024] = '\0';
@@ -304,7 +315,8 @@ static void test_globs(void **state)
 		{ "a?c", "ac", false },		{ "?", "\xff", true },		{ "[a-c]x", "bx", true },
 		{ "[a-c]x", "dx", false },	{ "[!a-c]x", "dx", true },	{ "[^a-c]x", "bx", false },
 		{ "[]-]x", "]x", true },	{ "[]-]x", "-x", true },	{ "[a\\]]x", "]x", true },
-		{ "[\\\\]x", "\\x", true },	{ "[\x80-\xff]x", "\xc3x", true }, { "\\*x", "*x", true },
+		{ "[\\\\]x", "\\x", true },	{ "[[]x", "[x", true },
+		{ "[a-\\]]x", "]x", false },	{ "[A-\\]]x", "]x", true },	{ "[\x80-\xff]x", "\xc3x", true }, { "\\*x", "*x", true },
 		{ "\\*x", "ax", false },	{ "<n>", "12", true },		{ "<n>", "1a", false },
 		{ "a<n>", "a", false },		{ "*<n>.x", "a12.x", true },	{ "<n>2", "12", false },
 		{ "1<n>", "12", false },	{ "*<n>*<n>", "a1b2", true },	{ "*<n>*<n>", "a12", false },
@@ -320,7 +332,7 @@ static void test_globs(void **state)
 		{ "**/**/**/**/**/x", "a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a", false },
 	};
 
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		_cleanup_role_rules_ struct role_rules *rules = NULL;
 		enum role role;
 
@@ -348,10 +360,10 @@ static void test_class(void **state)
 	_cleanup_role_rules_ struct role_rules *rules = NULL;
 
 	assert_int_equal(role_rules_new(&rules), 0);
-	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
 		if (ask(rules, expected[i].path) != expected[i].role || !in_class(rules, expected[i].path, expected[i].role))
 			fail_msg("%s", expected[i].path);
-	for (size_t i = 0; i < sizeof ordinary / sizeof *ordinary; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ordinary); i++)
 		if (role_class(rules, ordinary[i], strlen(ordinary[i]), false))
 			fail_msg("%s", ordinary[i]);
 	assert_int_equal(role_class(rules, "config.yaml", 11, true), 0);
@@ -387,13 +399,13 @@ static void test_steps(void **state)
 		{ "checkpoint-99999999999999999999/", -1 }, { "step_-5.pt", -1 }, { "", -1 },
 	};
 
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char name[256];
 		size_t n = strlen(cases[i].name);
 		bool is_dir = n > 0 && cases[i].name[n - 1] == '/', found;
 		uint64_t step = 4711;
 
-		snprintf(name, sizeof name, "%.*s", (int)(is_dir ? n - 1 : n), cases[i].name);
+		snprintf(name, sizeof(name), "%.*s", (int)(is_dir ? n - 1 : n), cases[i].name);
 		found = step_of_name(name, is_dir, &step);
 		if (found != (cases[i].step >= 0) || step != (found ? (uint64_t)cases[i].step : 4711))
 			fail_msg("%s: %s %llu", cases[i].name, found ? "step" : "no step", (unsigned long long)step);
@@ -420,6 +432,8 @@ static void test_hp_version(void **state)
 	assert_false(role_hp_version("lightning_logs/version_/hparams.yaml", &n));
 	assert_false(role_hp_version("lightning_logs/hparams.yaml", &n));
 	assert_false(role_hp_version("lightning_logs/version_1/x/hparams.yaml", &n));
+	assert_false(role_hp_version("lightning_logs/version_1/hparams.yml0", &n));
+	assert_false(role_hp_version("Lightning_logs/version_1/hparams.yaml", &n));
 	assert_false(role_hp_version("x/lightning_logs/version_1/hparams.yaml", &n));
 	assert_false(role_hp_version("lightning_logs/version_99999999999999999999/hparams.yaml", &n));
 	assert_int_equal(n, 12);
@@ -449,16 +463,17 @@ static void test_trackers(void **state)
 		{ "", "global_step100", false },		{ "\n", "", false },
 		{ "global_step100\nglobal_step200", "global_step200", false }, { "100 200", "iter_0000100", false },
 		{ "99999999999999999999", "iter_99999999999999999999", false }, { "-100", "iter_0000100", false },
-		{ "100", "epoch_100", false },
+		{ "100", "epoch_100", false },			{ "99", "iter_0000099", true },
 	};
 
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		if (tracker_names(cases[i].text, strlen(cases[i].text), cases[i].dir) != cases[i].names)
 			fail_msg("%s in %s", cases[i].dir, cases[i].text);
 	assert_false(tracker_names("100\0", 4, "iter_0000100"));
 	assert_false(tracker_names("iter_1\0", 7, "iter_1"));
 	assert_false(tracker_names(NULL, 0, "iter_1"));
 	assert_true(tracker_names("iter_1 and more", 6, "iter_1"));
+	assert_true(tracker_names("1000", 3, "iter_0000100"));
 }
 
 int main(void)
@@ -481,6 +496,7 @@ int main(void)
 		TEST("metrics are SIGNALS", test_signals),
 		TEST("the manifest and the state file are MANIFEST", test_manifest),
 		TEST("configured patterns come before the defaults", test_configured),
+		TEST("of several roles the first in the order counts", test_order),
 		TEST("a bad pattern is refused", test_bad_patterns),
 		TEST("the number and the length of patterns are bounded", test_bounds),
 		TEST("patterns match as in gitignore", test_globs),
@@ -492,6 +508,5 @@ int main(void)
 		TEST("a tracker names a directory by name or by step", test_trackers),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,163 @@
+# What the commands print, and mount(8)'s helper.
+
+load lib
+
+setup() {
+    scratch
+    store_init
+    require_command python3
+}
+teardown() { cleanup; }
+
+# field EXPRESSION: of the answer r of status --json for the store
+field() { "$EXPFS" status --store "$STORE" --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
+
+@test "a mistyped command is told with the one that is near" {
+    refused 2 "$EXPFS" mont
+    [[ $MESSAGE == *"did you mean mount?" ]] || fail "$MESSAGE"
+    refused 2 "$EXPFS" statsu
+    [[ $MESSAGE == *"did you mean status?" ]] || fail "$MESSAGE"
+    refused 2 "$EXPFS" xyzzy
+    [[ $MESSAGE != *mean* ]] || fail "$MESSAGE"
+    refused 2 "$EXPFS"
+}
+
+@test "every help fits a screen" {
+    local c
+    for c in "" init mount umount status fsck version help; do
+        "$EXPFS" help $c >"$SCRATCH/out"
+        (($(wc -l <"$SCRATCH/out") <= 24)) || fail "expfs help $c is longer than a screen"
+        (($(wc -L <"$SCRATCH/out") <= 80)) || fail "expfs help $c is wider than a screen"
+    done
+}
+
+@test "an answer that cannot be written gives 3" {
+    local status=0
+    "$EXPFS" help >/dev/full 2>"$SCRATCH/err" || status=$?
+    equal $status 3
+    grep -q '^expfs: standard output: ' "$SCRATCH/err"
+}
+
+@test "status names each branch with its newest complete checkpoint" {
+    mount_store
+    mkdir -p "$MNT/runs/a" "$MNT/runs/b"
+    checkpoint zip "$MNT/runs/a/step_9.pt" 10000 1
+    checkpoint zip "$MNT/runs/a/step_10.pt" 10000 2
+    checkpoint torn-zip "$MNT/runs/a/step_11.pt" 10000 3
+    checkpoint zip "$MNT/runs/b/last.pt" 10000 4
+    equal "$(field '[(b["name"], b["run"], b["latest"]) for b in r["branches"]]')" \
+        "[('a', '/runs/a', {'path': '/runs/a/step_10.pt', 'step': 10}), ('b', '/runs/b', {'path': '/runs/b/last.pt', 'step': None})]"
+    equal "$(field '[(w["kind"], w["path"]) for w in r["warnings"]]')" "[('torn', '/runs/a/step_11.pt')]"
+    "$EXPFS" status "$MNT" >"$SCRATCH/out"
+    grep -q 'a: /runs/a/step_10.pt, step 10$' "$SCRATCH/out"
+    grep -q 'torn: /runs/a/step_11.pt ' "$SCRATCH/out"
+    "$EXPFS" status "$MNT/runs/b" >"$SCRATCH/out"
+    not grep -q '/runs/a' "$SCRATCH/out"
+    grep -q '/runs/b/last.pt' "$SCRATCH/out"
+}
+
+@test "status warns of two names for one step, and not of a file that is being written" {
+    mount_store
+    mkdir -p "$MNT/runs/a"
+    checkpoint zip "$MNT/runs/a/step_0900.pt" 10000 1
+    checkpoint zip "$MNT/runs/a/step_900.pt" 10000 2
+    checkpoint zip "$MNT/runs/a/model_step_9.pt" 10000 3
+    checkpoint zip "$MNT/runs/a/optim_step_9.pt" 10000 4
+    exec 4>"$MNT/runs/a/step_901.pt"
+    echo some >&4
+    equal "$(field '[w["kind"] for w in r["warnings"]]')" "['duplicate-step']"
+    exec 4>&-
+    equal "$(field 'sorted(w["kind"] for w in r["warnings"])')" "['duplicate-step']"
+}
+
+@test "status counts equal contents once and takes sizes of open files from where they are" {
+    mount_store
+    bytes "$D/a" 1000000 1
+    cp "$D/a" "$D/b"
+    exec 4>"$D/open"
+    head -c 500000 "$D/a" >&4
+    equal "$(field 'r["space"]["raw"], r["space"]["unique"], r["counts"]["files"], r["counts"]["objects"]')" "(2500000, 1500000, 3, 2)"
+    (($(space stored) >= 1500000 && $(space stored) < 1600000)) || fail "stored: $(space stored)"
+    exec 4>&-
+}
+
+@test "a configuration with a mistake is told by mount and status, and the mount works" {
+    printf 'runs: ["/exp/*"\n' >"$STORE/config.yaml"
+    mount_store
+    grep -q '^expfs: .*config.yaml: line ' "$SCRATCH/mount.out"
+    equal "$(field '[w["kind"] for w in r["warnings"]]')" "['config']"
+    umount_store
+    printf 'runs: ["/exp/*"]\n' >"$STORE/config.yaml"
+    mount_store
+    [[ ! -s $SCRATCH/mount.out ]]
+    mkdir -p "$MNT/exp/x"
+    checkpoint zip "$MNT/exp/x/last.pt" 1000 1
+    equal "$(field '[b["run"] for b in r["branches"]], r["warnings"]')" "(['/exp/x'], [])"
+}
+
+@test "status of a path in a bind mount is that of its place in the store" {
+    require_root
+    mount_store
+    mkdir -p "$MNT/runs/a/sub" "$MNT/runs/b" "$SCRATCH/bind"
+    echo x >"$MNT/runs/a/last.pt"
+    echo x >"$MNT/runs/b/last.pt"
+    mount --bind "$MNT/runs/a" "$SCRATCH/bind"
+    "$EXPFS" status "$SCRATCH/bind/sub" >"$SCRATCH/out" || true
+    umount "$SCRATCH/bind"
+    grep -q '/runs/a/last.pt' "$SCRATCH/out"
+    not grep -q '/runs/b' "$SCRATCH/out"
+}
+
+@test "names that could disturb a terminal do not" {
+    mount_store
+    mkdir "$MNT/runs/"$'evil\033[31m\n\xff'
+    echo x >"$MNT/runs/"$'evil\033[31m\n\xff/last.pt'
+    "$EXPFS" status "$MNT" >"$SCRATCH/out"
+    not grep -q $'\033' "$SCRATCH/out"
+    grep -q 'evil?\[31m?\\xff' "$SCRATCH/out"
+    "$EXPFS" status "$MNT" --json | python3 -c 'import json, sys; json.load(sys.stdin)'
+}
+
+@test "umount waits for a daemon that is not done, and says so" {
+    require_root
+    mount_store
+    background unshare -m --propagation private sh -c 'echo ready; read line' <"$(mkfifo "$SCRATCH/fifo" && echo "$SCRATCH/fifo")" >"$SCRATCH/ready"
+    exec 4>"$SCRATCH/fifo"
+    wait_until test -s "$SCRATCH/ready"
+    local pid
+    pid=$(daemon_pid)
+    "$EXPFS" umount "$MNT" 2>"$SCRATCH/err" 3>&- 4>&- &
+    local umount=$!
+    wait_until grep -q "waiting for the daemon, process $pid" "$SCRATCH/err"
+    kill -0 "$umount"
+    exec 4>&-
+    wait "$umount"
+    no_process "$pid"
+}
+
+@test "the log of the store is put aside when it has grown" {
+    head -c 1100000 /dev/zero >"$STORE/log"
+    mount_store
+    equal "$(stat -c %s "$STORE/log.1")" 1100000
+    grep -q "mounted on $MNT" "$STORE/log"
+    umount_store
+    grep -q ended "$STORE/log"
+}
+
+@test "mount.expfs takes what mount(8) and fstab give it" {
+    local helper=$SCRATCH/mount.expfs options
+    ln -s "$(readlink -f "$EXPFS")" "$helper"
+    for options in rw defaults,nofail,_netdev,x-systemd.automount noatime,user=me,comment=this,relatime; do
+        "$helper" "$STORE" "$MNT" -n -v -s -o "$options" </dev/null >"$SCRATCH/mount.out" 2>&1 3>&- || fail "$options: $(cat "$SCRATCH/mount.out")"
+        is_mounted "$MNT"
+        umount_store
+    done
+    "$helper" "$STORE" "$MNT" -r -o noexec </dev/null 3>&-
+    grep " $MNT ro,.*noexec" /proc/self/mountinfo
+    umount_store
+    "$helper" -f "$STORE" "$MNT"
+    not is_mounted "$MNT"
+    refused 1 "$helper" "$STORE" "$MNT" -o nonsense
+    refused 1 "$helper" "$STORE"
+    refused 32 "$helper" "$SCRATCH/absent" "$MNT"
+}

@@ -1,0 +1,200 @@
+#include "exp/config.h"
+#include "test.h"
+
+static void cleanup_config(struct config **c)
+{
+	if (*c)
+		config_free(*c);
+}
+#define _cleanup_config_ _cleanup_(cleanup_config)
+
+static int parse(const char *text, struct config **ret, char **ret_error)
+{
+	return config_parse(text, strlen(text), ret, ret_error);
+}
+
+/* The text is not taken, and the message has what in it. */
+static void refused(const char *text, const char *what)
+{
+	_cleanup_config_ struct config *c = NULL;
+	_cleanup_free_ char *error = NULL;
+
+	assert_int_equal(parse(text, &c, &error), -EINVAL);
+	assert_null(c);
+	assert_non_null(error);
+	if (!strstr(error, what))
+		fail_msg("expected '%s' in: %s", what, error);
+}
+
+/* The text is taken; the runs after the first are these, up to a NULL. */
+static void taken(const char *text, ...)
+{
+	_cleanup_config_ struct config *c = NULL;
+	_cleanup_free_ char *error = NULL;
+	const char *run;
+	va_list ap;
+	size_t i = 0;
+
+	if (parse(text, &c, &error) != 0)
+		fail_msg("%s", error ? error : "no message");
+	assert_null(error);
+	assert_string_equal(c->runs[i++], "/runs/*");
+	va_start(ap, text);
+	while ((run = va_arg(ap, const char *)) != NULL)
+		assert_string_equal(c->runs[i++], run);
+	va_end(ap);
+	assert_null(c->runs[i]);
+}
+
+static enum role role_by(const char *text, const char *path, bool is_dir)
+{
+	_cleanup_config_ struct config *c = NULL;
+	_cleanup_free_ char *error = NULL;
+
+	assert_int_equal(parse(text, &c, &error), 0);
+	return role_of(c->rules, path, is_dir);
+}
+
+static void the_text_that_init_writes_is_the_default(void **state)
+{
+	taken(config_default_text, NULL);
+}
+
+static void nothing_is_the_default(void **state)
+{
+	taken("", NULL);
+	taken("# only a comment\n", NULL);
+	taken("---\n", NULL);
+	taken("runs:\nroles:\n", NULL);
+	taken("roles: {}\nruns: []\n", NULL);
+	taken("roles:\n  WEIGHTS:\n  none: []\n", NULL);
+}
+
+static void runs_are_added_each_once(void **state)
+{
+	taken("runs: [/runs/*, \"/exp/*\", '/a b/c', /exp/*]\n", "/exp/*", "/a b/c", NULL);
+	taken("runs:\n- /exp/*/\n- /exp/*\n", "/exp/*", NULL);
+	taken("runs: [/12]\n", "/12", NULL);
+}
+
+static void roles_are_given_and_taken_away(void **state)
+{
+	static const char text[] = "roles:\n"
+				   "  WEIGHTS: ['*.ckpt2', 'state_<n>/']\n"
+				   "  none: [scratch/, latest.pt]\n"
+				   "  HP: [/mine.yaml]\n";
+
+	assert_int_equal(role_by(text, "a.ckpt2", false), ROLE_WEIGHTS);
+	assert_int_equal(role_by(text, "state_5", true), ROLE_WEIGHTS);
+	assert_int_equal(role_by(text, "latest.pt", false), ROLE_NONE);
+	assert_int_equal(role_by(text, "mine.yaml", false), ROLE_HP);
+	assert_int_equal(role_by(text, "last.pt", false), ROLE_WEIGHTS);
+	assert_int_equal(role_by("", "a.ckpt2", false), ROLE_NONE);
+}
+
+static void keys_of_later_versions_are_left_alone(void **state)
+{
+	taken("commit: immediate\nretention: {WEIGHTS: {keep_last: 3}}\ncache: {blocks: 128MiB}\n"
+	      "list: [[1, 2], {a: [b]}]\n? [complex, key]\n: value\nruns: [/x]\n",
+	      "/x", NULL);
+}
+
+static void a_mistake_is_told_with_its_line(void **state)
+{
+	refused("runs: [/a]\nroles:\n  NOISE: [a]\n", "line 3: roles: NOISE");
+	refused("\n\nruns: /a\n", "line 3: runs");
+	refused("runs:\n  a: b\n", "line 2: runs");
+	refused("runs: [[/a]]\n", "runs");
+	refused("runs: [a]\n", "runs: a");
+	refused("runs: [/]\n", "runs: /");
+	refused("runs: [\"\"]\n", "runs");
+	refused("runs: [\"/a\\0b\"]\n", "runs");
+	refused("roles: [a]\n", "roles");
+	refused("roles: {WEIGHTS: a}\n", "roles");
+	refused("roles: {WEIGHTS: [\"a[\"]}\n", "roles.WEIGHTS: a[");
+	refused("roles: {WEIGHTS: [{a: b}]}\n", "roles");
+	refused("runs: [/a]\n\nruns: [/b]\n", "line 3: runs: stands here a second time");
+	refused("roles: {HP: [a], HP: [b]}\n", "HP: stands here a second time");
+	refused("- a\n- b\n", "line 1");
+	refused("text\n", "line 1");
+	refused("runs: [/a\n", "line");
+	refused("a: b: c\n", "line 1");
+	refused("\tx: y\n", "line 1");
+	refused("runs: [/a]\n---\nruns: [/b]\n", "second document");
+	refused("runs: [/\xff]\n", "line");
+}
+
+static void aliases_are_refused(void **state)
+{
+	refused("a: &x [/a]\nruns: *x\n", "aliases");
+	refused("a: &a [x, x]\nb: &b [*a, *a]\n", "aliases");
+	refused("? *x\n: y\n", "line 1");
+}
+
+/* before, then text n times. */
+static char *repeat(const char *before, const char *text, size_t n)
+{
+	char *s = malloc(strlen(before) + strlen(text) * n + 1), *to;
+
+	assert_non_null(s);
+	to = stpcpy(s, before);
+	while (n-- > 0)
+		to = stpcpy(to, text);
+	return s;
+}
+
+static void size_depth_and_number_are_bounded(void **state)
+{
+	_cleanup_free_ char *list = repeat("x: ", "[", 500000);
+	_cleanup_free_ char *mapping = repeat("x: ", "{a: ", 200000);
+	_cleanup_free_ char *comment = repeat("", "#\n", 600000);
+	_cleanup_free_ char *roles = repeat("roles:\n  WEIGHTS:\n", "  - a\n", 2000);
+	_cleanup_free_ char *runs = repeat("runs:\n", "- /12345678\n", 2000);
+	char *number = runs;
+
+	for (unsigned i = 0; (number = strchr(number, '/')) != NULL; i++) {
+		number += sprintf(number, "/%08u", i);
+		*number = '\n';
+	}
+	refused(list, "deep");
+	refused(mapping, "deep");
+	refused(comment, "larger than");
+	refused(roles, "more than");
+	refused(runs, "more than");
+}
+
+static void no_part_of_a_text_and_no_changed_byte_does_harm(void **state)
+{
+	static const char text[] = "# c\nruns: [\"/exp/*\", '/b']\nroles:\n  WEIGHTS: [\"*.x\"]\n  none:\n  - a\nother: {a: [1]}\n";
+	char copy[sizeof(text)];
+
+	for (size_t n = 0; n < sizeof(text); n++)
+		for (int byte = -1; byte < 256; byte++) {
+			_cleanup_config_ struct config *c = NULL;
+			_cleanup_free_ char *error = NULL;
+			int r;
+
+			memcpy(copy, text, sizeof(text));
+			if (byte >= 0)
+				copy[n] = (char)byte;
+			r = config_parse(copy, byte < 0 ? n : sizeof(text) - 1, &c, &error);
+			assert_true(r == 0 ? c && !error : r == -EINVAL && !c && error);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_text_that_init_writes_is_the_default),
+		cmocka_unit_test(nothing_is_the_default),
+		cmocka_unit_test(runs_are_added_each_once),
+		cmocka_unit_test(roles_are_given_and_taken_away),
+		cmocka_unit_test(keys_of_later_versions_are_left_alone),
+		cmocka_unit_test(a_mistake_is_told_with_its_line),
+		cmocka_unit_test(aliases_are_refused),
+		cmocka_unit_test(size_depth_and_number_are_bounded),
+		cmocka_unit_test(no_part_of_a_text_and_no_changed_byte_does_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
