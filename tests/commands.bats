@@ -118,19 +118,20 @@ field() { "$EXPFS" status --store "$STORE" --json | python3 -c 'import json, sys
     "$EXPFS" status "$MNT" --json | python3 -c 'import json, sys; json.load(sys.stdin)'
 }
 
+not_here() { [[ $(readlink "/proc/$1/ns/mnt") != $(readlink /proc/self/ns/mnt) ]]; }
+
 @test "umount waits for a daemon that is not done, and says so" {
     require_root
     mount_store
-    background unshare -m --propagation private sh -c 'echo ready; read line' <"$(mkfifo "$SCRATCH/fifo" && echo "$SCRATCH/fifo")" >"$SCRATCH/ready"
-    exec 4>"$SCRATCH/fifo"
-    wait_until test -s "$SCRATCH/ready"
+    background unshare -m --propagation private sleep 600 # keeps a copy of the mount
+    wait_until not_here "$BG"
     local pid
     pid=$(daemon_pid)
-    "$EXPFS" umount "$MNT" 2>"$SCRATCH/err" 3>&- 4>&- &
+    "$EXPFS" umount "$MNT" 2>"$SCRATCH/err" 3>&- &
     local umount=$!
     wait_until grep -q "waiting for the daemon, process $pid" "$SCRATCH/err"
     kill -0 "$umount"
-    exec 4>&-
+    kill "$BG"
     wait "$umount"
     no_process "$pid"
 }

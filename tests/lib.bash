@@ -56,8 +56,8 @@ require_user() {
     require_command setpriv
 }
 
-# A prefix of commands: "${AS_NOBODY[@]}" COMMAND…
 AS_NOBODY=(setpriv --reuid=nobody "--regid=$(id -g nobody 2>/dev/null)" --clear-groups --)
+as_nobody() { "${AS_NOBODY[@]}" "$@"; }
 
 long() { [[ ${EXPFS_TEST_LONG:-} == 1 ]]; }
 

@@ -22,8 +22,8 @@ teardown() { cleanup; }
 @test "the owner of a directory removes what root and others left in it" { check users cleaning; }
 
 @test "owners and modes are the same after a remount" {
-    "${AS_NOBODY[@]}" mkdir "$D/of-nobody"
-    "${AS_NOBODY[@]}" touch "$D/of-nobody/f"
+    as_nobody mkdir "$D/of-nobody"
+    as_nobody touch "$D/of-nobody/f"
     chown 1234:5678 "$D/of-nobody/f"
     chmod 4750 "$D/of-nobody/f"
     local before
@@ -57,17 +57,28 @@ teardown() { cleanup; }
     equal "$(cat "$D/f")" x
 }
 
+@test "for a user access() of a view and the attempt agree" {
+    mkdir "$MNT/runs/r"
+    checkpoint zip "$MNT/runs/r/step_1.pt" 10000 1
+    local view=$MNT/branches/r
+    as_nobody test -r "$view" -a -x "$view"
+    equal "$(as_nobody ls "$view" | tr '\n' ' ')" "latest run step "
+    as_nobody cmp "$view/latest" "$MNT/runs/r/step_1.pt"
+    not as_nobody test -w "$view"
+    not as_nobody touch "$view/new"
+}
+
 @test "a user without privileges mounts and uses a store of his own" {
     mkdir "$SCRATCH/his"
     chown nobody "$SCRATCH/his"
-    "${AS_NOBODY[@]}" test -x "$EXPFS" || skip "nobody cannot reach $EXPFS"
-    "${AS_NOBODY[@]}" test -w /dev/fuse || skip "nobody may not use /dev/fuse"
-    "${AS_NOBODY[@]}" "$EXPFS" init "$SCRATCH/his/store"
+    as_nobody test -x "$EXPFS" || skip "nobody cannot reach $EXPFS"
+    as_nobody test -w /dev/fuse || skip "nobody may not use /dev/fuse"
+    as_nobody "$EXPFS" init "$SCRATCH/his/store"
     STORES+=("$SCRATCH/his/store")
-    "${AS_NOBODY[@]}" mkdir "$SCRATCH/his/mnt"
-    "${AS_NOBODY[@]}" "$EXPFS" mount "$SCRATCH/his/store" "$SCRATCH/his/mnt" >"$SCRATCH/mount.out" 2>&1 3>&- || fail "$(cat "$SCRATCH/mount.out")"
-    "${AS_NOBODY[@]}" sh -c "echo his >'$SCRATCH/his/mnt/f' && cat '$SCRATCH/his/mnt/f'" | grep -qx his
-    "${AS_NOBODY[@]}" stat -c %U "$SCRATCH/his/mnt/f" | grep -qx nobody
-    "${AS_NOBODY[@]}" "$EXPFS" umount "$SCRATCH/his/mnt" 3>&-
+    as_nobody mkdir "$SCRATCH/his/mnt"
+    as_nobody "$EXPFS" mount "$SCRATCH/his/store" "$SCRATCH/his/mnt" >"$SCRATCH/mount.out" 2>&1 3>&- || fail "$(cat "$SCRATCH/mount.out")"
+    as_nobody sh -c "echo his >'$SCRATCH/his/mnt/f' && cat '$SCRATCH/his/mnt/f'" | grep -qx his
+    as_nobody stat -c %U "$SCRATCH/his/mnt/f" | grep -qx nobody
+    as_nobody "$EXPFS" umount "$SCRATCH/his/mnt" 3>&-
     not is_mounted "$SCRATCH/his/mnt"
 }

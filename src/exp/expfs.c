@@ -247,8 +247,13 @@ int expfs_inode_get(struct expfs *ex, struct db *db, uint64_t ino, struct inode_
 			last = row.object;
 			continue;
 		}
+		if (r == -ENOENT) {
+			log_msg("inode %llu: its content, object %llx, is not in the store; run expfs fsck on it",
+				(unsigned long long)ino, (unsigned long long)row.object);
+			r = -EIO;
+		}
 		if (r < 0)
-			return r == -ENOENT ? -EIO : r;
+			return r;
 		*ret = row;
 		return 0;
 	}

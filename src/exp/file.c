@@ -277,6 +277,18 @@ void file_close_writer(struct file *f, bool flushed)
 	set_closed(f, -1, 0);
 }
 
+/* Pins an object that the database names; its file must be there. */
+static int pin_content(const struct file *f, struct object *obj, int *ret_fd)
+{
+	int r = object_pin(obj, ret_fd);
+
+	if (r != -ENOENT)
+		return r;
+	log_msg("inode %llu: its content, object %llx, is not in the store; run expfs fsck on it",
+		(unsigned long long)f->ino, (unsigned long long)object_id(obj));
+	return -EIO;
+}
+
 int file_read_begin(struct file *f, struct object **ret_obj, int *ret_fd)
 {
 	uint64_t last = 0;
@@ -293,14 +305,14 @@ int file_read_begin(struct file *f, struct object **ret_obj, int *ret_fd)
 			*ret_obj = NULL;
 			return 0;
 		}
-		r = object_pin(obj, ret_fd);
+		/* Not there: replaced by another since we looked, or lost. */
+		r = object_id(obj) == last ? pin_content(f, obj, ret_fd) : object_pin(obj, ret_fd);
 		if (r == 0) {
 			*ret_obj = steal(&obj);
 			return 0;
 		}
-		/* Gone: replaced by another since we looked, or lost. */
-		if (r != -ENOENT || object_id(obj) == last)
-			return r == -ENOENT ? -EIO : r;
+		if (r != -ENOENT)
+			return r;
 		last = object_id(obj);
 	}
 }
@@ -325,8 +337,7 @@ static int begin_change(struct file *f, int *ret_fd)
 		if (r < 0)
 			return r;
 	}
-	r = object_pin(f->obj, ret_fd);
-	return r == -ENOENT ? -EIO : r;
+	return pin_content(f, f->obj, ret_fd);
 }
 
 ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off)
@@ -487,7 +498,7 @@ int file_set_mtime(struct file *f, int64_t mtime, meta_fn set, void *arg)
 	if (f->live) {
 		struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, ns_timespec(mtime) };
 
-		r = object_pin(f->obj, &fd);
+		r = pin_content(f, f->obj, &fd);
 		if (r < 0)
 			return r;
 		r = futimens(fd, ts) < 0 ? -errno : 0;
