@@ -34,11 +34,25 @@ static const char *const known_options[] = {
 	"dirsync", "atime", "noatime", "nodiratime", "norelatime", "nostrictatime", "auto_unmount",
 };
 
+static bool has_option(const char *options, const char *option)
+{
+	size_t n = strlen(option);
+
+	while (options && *options) {
+		size_t len = strcspn(options, ",");
+
+		if (len == n && strncmp(options, option, n) == 0)
+			return true;
+		options += len + (options[len] == ',');
+	}
+	return false;
+}
+
 int session_check_options(const char *options, char **ret_bad)
 {
 	while (options && *options) {
 		size_t n = strcspn(options, ",");
-		bool known = n == 0;
+		bool known = false;
 
 		for (size_t i = 0; i < ARRAY_SIZE(known_options) && !known; i++)
 			known = strlen(known_options[i]) == n && strncmp(known_options[i], options, n) == 0;
@@ -99,10 +113,6 @@ static int add_args(struct fuse_args *args, struct expfs *ex, const struct sessi
 	return r;
 }
 
-struct ready {
-	const struct session_options *o;
-};
-
 static void set_read_ahead(dev_t dev)
 {
 	_cleanup_close_ int fd = -1;
@@ -116,14 +126,14 @@ static void set_read_ahead(dev_t dev)
 
 static void *ready_main(void *arg)
 {
-	struct ready *r = arg;
+	const struct session_options *o = arg;
 	struct stat st;
 
-	if (stat(r->o->mountpoint, &st) < 0)
+	if (stat(o->mountpoint, &st) < 0)
 		return NULL; /* unmounted before it began */
 	set_read_ahead(st.st_dev);
-	if (r->o->ready)
-		r->o->ready(r->o->ready_arg);
+	if (o->ready)
+		o->ready(o->ready_arg);
 	return NULL;
 }
 
@@ -157,7 +167,6 @@ static int fs_open_tables(struct fs *fs)
 static int loop(struct fs *fs, const struct session_options *o)
 {
 	struct fuse_loop_config *config = fuse_loop_cfg_create();
-	struct ready ready = { .o = o };
 	pthread_t thread;
 	int r;
 
@@ -166,7 +175,7 @@ static int loop(struct fs *fs, const struct session_options *o)
 	fuse_loop_cfg_set_clone_fd(config, 0);
 	fuse_loop_cfg_set_max_threads(config, MAX_THREADS);
 	fuse_loop_cfg_set_idle_threads(config, IDLE_THREADS);
-	r = -pthread_create(&thread, NULL, ready_main, &ready);
+	r = -pthread_create(&thread, NULL, ready_main, (void *)(uintptr_t)o);
 	if (r == 0) {
 		r = fuse_session_loop_mt(fs->session, config);
 		fuse_session_unmount(fs->session); /* also ends a waiting ready thread */
@@ -202,7 +211,7 @@ static int mount_session(struct fs *fs, struct fuse_args *args, const struct ses
 	if (fuse_set_signal_handlers(fs->session) == 0) {
 		r = fuse_session_mount(fs->session, o->mountpoint) == 0 ? 0 : -EIO;
 		if (r < 0)
-			log_msg("%s: cannot be mounted; see the message of fusermount3 or dmesg", o->mountpoint);
+			log_msg("%s: cannot be mounted", o->mountpoint);
 		else
 			r = serve(fs, o);
 		fuse_session_unmount(fs->session);
@@ -221,6 +230,7 @@ int session_run(struct expfs *ex, const struct session_options *o)
 	int r;
 
 	ex->mountpoint = strdup(o->mountpoint);
+	ex->mounted_read_only = has_option(o->options, "ro");
 	r = ex->mountpoint ? fs_open_tables(&fs) : -ENOMEM;
 	if (r == 0) {
 		ex->is_known_arg = &fs;

@@ -32,6 +32,7 @@ struct expfs {
 	char *mountpoint;   /* absolute, or NULL while not mounted */
 	bool was_clean;     /* the last process that had it ended in good order */
 	atomic_bool read_only;
+	bool mounted_read_only; /* by the options of the mount */
 	char *read_only_reason; /* written once, before read_only is set */
 	pthread_mutex_t read_only_lock;
 

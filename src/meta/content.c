@@ -105,7 +105,7 @@ int content_refs(struct db *db, uint64_t id)
 int content_list_live(struct db *db, uint64_t after, uint64_t *ret, int max)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, "SELECT id FROM object WHERE state=0 AND id>?1 ORDER BY id", "i", (int64_t)after);
+	int r = db_row(db, &st, "SELECT id FROM object WHERE synced=0 AND state=0 AND id>?1 ORDER BY id", "i", (int64_t)after);
 
 	return read_ids(db, st, r, ret, max);
 }

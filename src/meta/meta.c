@@ -19,7 +19,7 @@
 
 #define READERS 6
 #define ID_BLOCK 65536          /* how far ahead next_id is written */
-#define CHECKPOINT_PAGES 4096   /* 16 MiB of log */
+#define CHECKPOINT_PAGES 8192   /* 16 MiB of log */
 #define SPACE_TRIES 8
 
 struct meta {

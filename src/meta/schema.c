@@ -53,7 +53,6 @@ static const char schema[] =
 	"CREATE TABLE object(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, size INTEGER NOT NULL,"
 	" digest BLOB, seal INTEGER NOT NULL, synced INTEGER NOT NULL, verdict INTEGER);"
 	"CREATE INDEX object_digest ON object(size, digest) WHERE digest IS NOT NULL;"
-	"CREATE INDEX object_live ON object(id) WHERE state=0;"
 	"CREATE INDEX object_unsynced ON object(id) WHERE synced=0;"
 	"CREATE TABLE undo(object INTEGER NOT NULL, inode INTEGER NOT NULL, old INTEGER,"
 	" PRIMARY KEY(object, inode)) WITHOUT ROWID;"

@@ -24,6 +24,7 @@ import stat
 import subprocess
 import sys
 import time
+import traceback
 
 sys.dont_write_bytecode = True
 import load
@@ -58,8 +59,12 @@ def start_worker(top, base, mine, seed, log_path, limit=None):
         if e.errno in DEATH and limit is None:
             status = 0
         else:
-            print("%s: %r" % (mine, e), file=sys.stderr)
+            with open(log_path) as f:
+                print("%s, at %.6f: %r in %s" % (mine, time.monotonic(), e, f.readlines()[-3:]), file=sys.stderr)
+    except Exception:
+        traceback.print_exc()
     finally:
+        sys.stderr.flush()
         os._exit(status)
 
 
@@ -155,7 +160,10 @@ def one_round(mount, rnd, names, logs, number):
     pids = [start_worker(mount.point, bases[mine], mine, rnd.random(), paths[mine]) for mine in names]
     time.sleep(rnd.choice((0.05, 0.3, 1.0)) * rnd.random() + 0.02)
     mount.kill()
+    killed = time.monotonic()
     good = all([wait_worker(pid) for pid in pids])
+    if not good:
+        print("round %d: the daemon was gone at %.6f" % (number, killed), file=sys.stderr)
 
     while rnd.random() < 0.25:
         mount.killed_mount(rnd.random() * 0.05)

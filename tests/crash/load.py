@@ -115,8 +115,10 @@ FLAGS = {"new": os.O_CREAT | os.O_EXCL, "trunc": os.O_CREAT | os.O_TRUNC, "appen
 
 
 def write_all(fd, data, offset):
+    """Only a daemon that dies may cut a write short; then the rest gives an error."""
     n = os.write(fd, data) if offset is None else os.pwrite(fd, data, offset)
     if n != len(data):
+        os.write(fd, data[n:]) if offset is None else os.pwrite(fd, data[n:], offset + n)
         raise AssertionError("short write: %d of %d" % (n, len(data)))
 
 

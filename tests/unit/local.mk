@@ -28,3 +28,16 @@ tests_unit_test_role_SOURCES = tests/unit/test_role.c tests/unit/test.h
 tests_unit_test_role_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_whole_SOURCES = tests/unit/test_whole.c tests/unit/test.h
 tests_unit_test_whole_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+
+# Small samples from the programs that write such files
+EXTRA_DIST += \
+	tests/data/format/README \
+	tests/data/format/__0_0.distcp \
+	tests/data/format/d.parquet \
+	tests/data/format/deflated.npz \
+	tests/data/format/legacy.pt \
+	tests/data/format/stored.npz \
+	tests/data/format/three.safetensors \
+	tests/data/format/v0.weights.h5 \
+	tests/data/format/v3.weights.h5 \
+	tests/data/format/zip.pt
