@@ -67,6 +67,41 @@ static int load_config(struct expfs *ex)
 	return ex->config ? 0 : config_new(&ex->config);
 }
 
+struct reclass {
+	struct expfs *ex;
+	int64_t rules;
+};
+
+static uint32_t class_of(void *arg, const char *name, bool is_dir)
+{
+	struct reclass *c = arg;
+
+	return role_class(c->ex->config->rules, name, strlen(name), is_dir);
+}
+
+static int tx_reclass(struct db *db, void *arg)
+{
+	struct reclass *c = arg;
+	int r = dirent_reclass(db, meta_id(c->ex->meta), class_of, c);
+
+	return r < 0 ? r : meta_set_value(db, "rules", c->rules);
+}
+
+/* Names were classed when they were made, by the rules of then. */
+static int follow_rules(struct expfs *ex)
+{
+	struct reclass c = { .ex = ex, .rules = (int64_t)role_rules_id(ex->config->rules) };
+	int64_t rules;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = meta_get_value(db, "rules", &rules);
+	}
+	return r < 0 || rules == c.rules ? r : meta_write(ex->meta, tx_reclass, &c);
+}
+
 int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret_error)
 {
 	_cleanup_(cleanup_expfs) struct expfs *ex = calloc(1, sizeof(*ex));
@@ -98,6 +133,8 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 		r = io_sync(store_dirfd(ex->store), false); /* the log's own entry */
 	if (r == 0)
 		r = load_config(ex);
+	if (r == 0)
+		r = follow_rules(ex);
 	if (r == 0)
 		r = file_table_new(&ex->files);
 	if (r < 0)

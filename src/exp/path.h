@@ -7,7 +7,7 @@
 
 #include "exp/expfs.h"
 
-#define PATH_BOUND 65536 /* longer ones are not looked at */
+#define PATH_BOUND 4096 /* longer ones, which no system call takes, have no role and belong to no run */
 
 /* The path of an inode, by one of its names; to be freed. -ENOENT: it has none. */
 int path_of(struct db *db, uint64_t ino, char **ret);

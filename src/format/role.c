@@ -172,6 +172,25 @@ int role_rules_add(struct role_rules *rules, enum role role, const char *pattern
 	return 0;
 }
 
+/* FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), over pattern and role. */
+static uint64_t hash_rule(uint64_t h, const char *pattern, enum role role)
+{
+	for (const char *p = pattern; *p; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3u;
+	return (h ^ (0x100u + (unsigned)role)) * 0x100000001b3u;
+}
+
+uint64_t role_rules_id(const struct role_rules *rules)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < rules->n_added; i++)
+		h = hash_rule(h, rules->texts[i], rules->added[i].role);
+	for (size_t i = 0; i < ARRAY_SIZE(default_rules); i++)
+		h = hash_rule(h, default_rules[i].pattern, default_rules[i].role);
+	return h >> 1; /* it fits a signed column */
+}
+
 static bool has_suffix(const char *name, size_t len, const char *suffix)
 {
 	size_t n = strlen(suffix);

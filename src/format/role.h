@@ -38,6 +38,10 @@ static inline void role_rules_freep(struct role_rules **rules)
 }
 #define _cleanup_role_rules_ _cleanup_(role_rules_freep)
 
+/* A number that is another for other rules, defaults or configured ones: what
+ * was stored of role_class() is good for one number only. */
+uint64_t role_rules_id(const struct role_rules *rules);
+
 /* Adds a configured pattern (format/pattern.h); ROLE_NONE takes roles away.
  * All configured patterns are looked at before all defaults, whatever the order
  * they were added in. A pattern that is for a directory holds for what lies

@@ -141,6 +141,31 @@ int dirent_list_roles(struct db *db, uint64_t parent, dirent_fn f, void *arg)
 	return each(db, st, r, true, f, arg);
 }
 
+int dirent_reclass(struct db *db, uint64_t order, dirent_class_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, "SELECT " COLUMNS ", name FROM dirent", "");
+
+	for (; r == 1; r = db_next(db, st)) {
+		struct dirent_row d;
+		char name[256];
+		uint32_t class;
+
+		read_row(st, &d);
+		r = read_name(st, 6, name);
+		if (r < 0)
+			return r;
+		class = f(arg, name, d.type == S_IFDIR >> 12);
+		if (class == d.class)
+			continue;
+		r = db_run(db, "UPDATE dirent SET class=?3, \"order\"=?4 WHERE parent=?1 AND id=?2", "iiii",
+			   (int64_t)d.parent, (int64_t)d.id, (int64_t)class, (int64_t)order);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
 int dirent_of(struct db *db, uint64_t ino, struct dirent_row *ret, char **ret_name)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;

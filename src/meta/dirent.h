@@ -30,6 +30,11 @@ int dirent_list(struct db *db, uint64_t parent, uint64_t after, bool with_attr, 
  * subdirectories. */
 int dirent_list_roles(struct db *db, uint64_t parent, dirent_fn f, void *arg);
 
+/* Gives every entry the class that f says, where it has another; order, the
+ * number of this change, counts as the moment at which the name got it. */
+typedef uint32_t (*dirent_class_fn)(void *arg, const char *name, bool is_dir);
+int dirent_reclass(struct db *db, uint64_t order, dirent_class_fn f, void *arg);
+
 /* One of an inode's names (a directory has just one): 0 or -ENOENT. *ret_name
  * is to be freed. */
 int dirent_of(struct db *db, uint64_t ino, struct dirent_row *ret, char **ret_name);

@@ -67,19 +67,19 @@ static int on_commit(void *arg, sqlite3 *sql, const char *name, int pages)
 	return SQLITE_OK;
 }
 
-static int get_store(struct db *db, const char *key, int64_t *ret)
+int meta_get_value(struct db *db, const char *key, int64_t *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st, "SELECT value FROM store WHERE key=CAST(?1 AS TEXT)", "b", key, strlen(key));
 
-	if (r == 1)
-		*ret = sqlite3_column_int64(st, 0);
-	return r == 1 ? 0 : r == 0 ? -EUCLEAN : r;
+	if (r >= 0)
+		*ret = r == 1 ? sqlite3_column_int64(st, 0) : 0;
+	return MIN(r, 0);
 }
 
-static int set_store(struct db *db, const char *key, int64_t value)
+int meta_set_value(struct db *db, const char *key, int64_t value)
 {
-	return db_run(db, "UPDATE store SET value=?2 WHERE key=CAST(?1 AS TEXT)", "bi", key, strlen(key), value);
+	return db_run(db, "INSERT OR REPLACE INTO store VALUES(CAST(?1 AS TEXT), ?2)", "bi", key, strlen(key), value);
 }
 
 static int open_readers(struct meta *m, const char *path)
@@ -124,13 +124,15 @@ int meta_open(const char *path, bool (*give_space)(void *arg), void *arg, struct
 	if (r == 0)
 		r = schema_check(&m->writer);
 	if (r == 0)
-		r = get_store(&m->writer, "next_id", &next);
+		r = meta_get_value(&m->writer, "next_id", &next);
 	if (r == 0)
 		r = open_readers(m, path);
 	if (r == 0)
 		r = find_log(m);
 	if (r < 0)
 		return r;
+	if (next <= META_ROOT)
+		return -EUCLEAN;
 	atomic_store(&m->next_id, (uint64_t)next);
 	m->id_limit = (uint64_t)next;
 	sqlite3_wal_hook(m->writer.sql, on_commit, m);
@@ -141,9 +143,9 @@ int meta_open(const char *path, bool (*give_space)(void *arg), void *arg, struct
 static int mark_closed(struct db *db, void *arg)
 {
 	struct meta *m = arg;
-	int r = set_store(db, "next_id", (int64_t)atomic_load(&m->next_id));
+	int r = meta_set_value(db, "next_id", (int64_t)atomic_load(&m->next_id));
 
-	return r < 0 ? r : set_store(db, "clean", atomic_load(&m->in_order));
+	return r < 0 ? r : meta_set_value(db, "clean", atomic_load(&m->in_order));
 }
 
 int meta_close(struct meta *m)
@@ -178,7 +180,7 @@ static int extend_ids(struct meta *m, struct db *db, uint64_t *ret_limit)
 	if (next + ID_BLOCK / 2 < m->id_limit)
 		return 0;
 	*ret_limit = next + ID_BLOCK;
-	return set_store(db, "next_id", (int64_t)*ret_limit);
+	return meta_set_value(db, "next_id", (int64_t)*ret_limit);
 }
 
 static int write_once(struct meta *m, meta_fn f, void *arg)
@@ -298,12 +300,12 @@ static int begin_use(struct db *db, void *arg)
 {
 	struct use *u = arg;
 	int64_t clean;
-	int r = get_store(db, "clean", &clean);
+	int r = meta_get_value(db, "clean", &clean);
 
 	if (r < 0)
 		return r;
 	u->was_clean = clean != 0;
-	return set_store(db, "clean", 0);
+	return meta_set_value(db, "clean", 0);
 }
 
 int meta_begin_use(struct meta *m, bool *ret_was_clean)

@@ -39,6 +39,10 @@ int meta_write(struct meta *m, meta_fn f, void *arg);
 struct db *meta_reader(struct meta *m);
 void meta_reader_done(struct db *db);
 
+/* Numbers that the store keeps by name; 0 where none was set. */
+int meta_get_value(struct db *db, const char *key, int64_t *ret);
+int meta_set_value(struct db *db, const char *key, int64_t value);
+
 /* A number never given before: inodes, dirents, objects and the order of
  * commits all take theirs from this one sequence. */
 uint64_t meta_id(struct meta *m);

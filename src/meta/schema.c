@@ -4,7 +4,8 @@
  * that was ever committed is given twice. Times are ns since 1970. Names and
  * values are blobs: bytes in any encoding.
  *
- *   store    next_id; clean: 1 while no process has the store open for writing
+ *   store    next_id; clean: 1 while no process has the store open for writing;
+ *            rules: which rules dirent.class was made by
  *   inode    one row a file, directory, link, device. object: id of the
  *            content, NULL for an empty file. target: of a symbolic link.
  *            size, blocks (of 512 bytes), mtime: of a live object (below) the
