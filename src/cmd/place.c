@@ -85,6 +85,17 @@ static int read_mount(char *line, int id, struct place *p)
 	return p->root && p->point && p->type && p->source ? 1 : -ENOMEM;
 }
 
+/* In a chroot the mount that its root lies in is not listed where that root is
+ * none of the mount: it is no expfs mount, whatever it is. */
+static int not_listed(struct place *p)
+{
+	p->root = strdup("/");
+	p->point = strdup("/");
+	p->type = strdup("");
+	p->source = strdup("");
+	return p->root && p->point && p->type && p->source ? 0 : -ENOMEM;
+}
+
 static int find_mount(int id, struct place *p)
 {
 	_cleanup_free_ char *line = NULL;
@@ -97,7 +108,7 @@ static int find_mount(int id, struct place *p)
 	while (r == 0 && getline(&line, &room, f) >= 0)
 		r = read_mount(line, id, p);
 	fclose(f);
-	return r == 0 ? -ENODATA : MIN(r, 0);
+	return r == 0 ? not_listed(p) : MIN(r, 0);
 }
 
 int place_open(const char *path, struct place **ret)
