@@ -50,6 +50,8 @@ bats_tests = \
 	tests/space.bats \
 	tests/scale.bats \
 	tests/crash.bats \
+	tests/config.bats \
+	tests/readme.bats \
 	tests/probes.bats
 
 if HAVE_BATS
@@ -59,6 +61,7 @@ endif
 EXTRA_DIST += \
 	$(bats_tests) \
 	tests/lib.bash \
+	tests/readme.py \
 	tests/posix/checkpoint.py \
 	tests/crash/killer.py \
 	tests/crash/load.py \

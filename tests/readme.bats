@@ -1,0 +1,41 @@
+# Everything that the README prints is run as it stands there.
+
+load lib
+
+setup() {
+    require_fuse
+    scratch
+    export HOME=$SCRATCH/home
+    mkdir "$HOME"
+}
+
+teardown() {
+    fusermount3 -uzq "$HOME/mnt" || true
+    fusermount3 -uzq "$HOME/expfs-demo/mnt" || true
+    cleanup
+}
+
+# The top of a clone that is built in build/, wherever this build is.
+clone() {
+    mkdir "$SCRATCH/clone"
+    ln -s "$EXPFS_BUILDDIR" "$SCRATCH/clone/build"
+    ln -s "$EXPFS_SRCDIR/contrib" "$SCRATCH/clone/contrib"
+}
+
+@test "the session by hand goes as the README prints it" {
+    clone
+    python3 "$BATS_TEST_DIRNAME/readme.py" "$EXPFS_SRCDIR/README.md" "$SCRATCH/clone" "A session by hand" 3>&-
+    ! grep -q "$HOME/mnt" /proc/self/mountinfo
+}
+
+@test "contrib/quickstart trains into a mount, and a second run goes on from there" {
+    [[ $EXPFS_BUILDDIR == "$EXPFS_SRCDIR/build" ]] || skip "quickstart builds in build/ of the checkout, this build is elsewhere"
+    local out
+    python3 "$BATS_TEST_DIRNAME/readme.py" "$EXPFS_SRCDIR/README.md" "$EXPFS_SRCDIR" "Try it" 3>&-
+    [[ $(readlink "$HOME/expfs-demo/mnt/branches/demo/latest") == ../../runs/demo/checkpoint-200 ]]
+    out=$("$EXPFS_SRCDIR/contrib/quickstart" 3>&-)
+    [[ $out == *"training goes on"* ]]
+    [[ $(readlink "$HOME/expfs-demo/mnt/branches/demo/latest") == ../../runs/demo/checkpoint-400 ]]
+    "$EXPFS" umount "$HOME/expfs-demo/mnt"
+    "$EXPFS" fsck "$HOME/expfs-demo/store"
+}
