@@ -11,9 +11,7 @@ teardown() {
     cleanup
 }
 
-role() {
-    getfattr --only-values --absolute-names -n user.expfs.role "$1" 2>/dev/null
-}
+role() { xattr "$1" user.expfs.role; }
 
 @test "files that were there before a pattern of a role was added have the role after the next mount" {
     mount_store
