@@ -23,10 +23,12 @@
 #define FS_NAME_MAX 255
 #define FS_DOT ".expfs"
 
+struct session_options;
 struct view_table;
 
 struct fs {
 	struct expfs *ex;
+	const struct session_options *options;
 	struct fuse_session *session;
 	struct itable *inodes;
 	struct view_table *views;

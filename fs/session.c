@@ -1,9 +1,8 @@
 /* The session: options, what is agreed with the kernel, the loop, the end.
  *
- * The mount is usable once the kernel has our answer to INIT. A helper thread
- * finds out by asking for the attributes of the mount point, which waits for
- * that; then it widens the read-ahead (the kernel sets its own at INIT) and
- * tells who started us. */
+ * The mount is usable from INIT on: a request that comes before our answer to
+ * it waits for that. Nothing in this process ever asks the mount for anything:
+ * killed while it waits for itself, it could not end, nor the mount with it. */
 #include "session.h"
 
 #include <fcntl.h>
@@ -11,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "control.h"
 #include "exp/keeper.h"
@@ -21,7 +19,7 @@
 #include "util/log.h"
 #include "view.h"
 
-#define READ_AHEAD_KB "4096\n"
+#define READ_AHEAD (4u << 20)
 #define MAX_BACKGROUND 64
 #define MAX_THREADS 32
 #define IDLE_THREADS 8
@@ -71,8 +69,47 @@ static void want(struct fuse_conn_info *conn, unsigned flag)
 		conn->want |= flag;
 }
 
+/* Of the mount point, without a request to ourselves: no attribute is asked for. */
+static int get_device(const char *mountpoint, unsigned *ret_major, unsigned *ret_minor)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, mountpoint, AT_STATX_DONT_SYNC, 0, &st) < 0)
+		return -errno;
+	*ret_major = st.stx_dev_major;
+	*ret_minor = st.stx_dev_minor;
+	return 0;
+}
+
+/* The kernel takes the smaller one of what the device has now and what we
+ * answer. Only root may set the former; others have the kernel's default. */
+static void set_read_ahead(const char *mountpoint, struct fuse_conn_info *conn)
+{
+	_cleanup_close_ int fd = -1;
+	unsigned major = 0, minor = 0;
+	char path[80], text[16];
+	int r = get_device(mountpoint, &major, &minor);
+
+	if (r < 0) {
+		log_msg("%s: its device is not known, read-ahead stays as it is: %s", mountpoint, strerror(-r));
+		return;
+	}
+	snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", major, minor);
+	snprintf(text, sizeof(text), "%u\n", READ_AHEAD / 1024);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	r = io_write_all(fd, text, strlen(text));
+	if (r < 0)
+		log_msg("%s: cannot be set: %s", path, strerror(-r));
+	else
+		conn->max_readahead = READ_AHEAD;
+}
+
 static void fs_init(void *userdata, struct fuse_conn_info *conn)
 {
+	const struct session_options *o = ((struct fs *)userdata)->options;
+
 	/* The data of a file change through this mount only: the kernel's pages
 	 * stay good until it changes them itself. */
 	conn->want &= ~(unsigned)(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_WRITEBACK_CACHE);
@@ -90,6 +127,9 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	conn->max_background = MAX_BACKGROUND;
 	conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;
 	conn->time_gran = 1;
+	set_read_ahead(o->mountpoint, conn);
+	if (o->ready)
+		o->ready(o->ready_arg);
 }
 
 static int add_args(struct fuse_args *args, struct expfs *ex, const struct session_options *o)
@@ -111,30 +151,6 @@ static int add_args(struct fuse_args *args, struct expfs *ex, const struct sessi
 		r = 0;
 	free(opts);
 	return r;
-}
-
-static void set_read_ahead(dev_t dev)
-{
-	_cleanup_close_ int fd = -1;
-	char path[80];
-
-	snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", major(dev), minor(dev));
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd >= 0 && io_write_all(fd, READ_AHEAD_KB, strlen(READ_AHEAD_KB)) < 0)
-		log_msg("%s: cannot be set: %s", path, strerror(errno));
-}
-
-static void *ready_main(void *arg)
-{
-	const struct session_options *o = arg;
-	struct stat st;
-
-	if (stat(o->mountpoint, &st) < 0)
-		return NULL; /* unmounted before it began */
-	set_read_ahead(st.st_dev);
-	if (o->ready)
-		o->ready(o->ready_arg);
-	return NULL;
 }
 
 static bool is_known(void *arg, uint64_t ino)
@@ -164,10 +180,9 @@ static int fs_open_tables(struct fs *fs)
 	return MIN(r, 0);
 }
 
-static int loop(struct fs *fs, const struct session_options *o)
+static int loop(struct fs *fs)
 {
 	struct fuse_loop_config *config = fuse_loop_cfg_create();
-	pthread_t thread;
 	int r;
 
 	if (!config)
@@ -175,17 +190,12 @@ static int loop(struct fs *fs, const struct session_options *o)
 	fuse_loop_cfg_set_clone_fd(config, 0);
 	fuse_loop_cfg_set_max_threads(config, MAX_THREADS);
 	fuse_loop_cfg_set_idle_threads(config, IDLE_THREADS);
-	r = -pthread_create(&thread, NULL, ready_main, (void *)(uintptr_t)o);
-	if (r == 0) {
-		r = fuse_session_loop_mt(fs->session, config);
-		fuse_session_unmount(fs->session); /* also ends a waiting ready thread */
-		pthread_join(thread, NULL);
-	}
+	r = fuse_session_loop_mt(fs->session, config);
 	fuse_loop_cfg_destroy(config);
 	return r > 0 ? 0 : r; /* a signal is a good end */
 }
 
-static int serve(struct fs *fs, const struct session_options *o)
+static int serve(struct fs *fs)
 {
 	struct control *control = NULL;
 	int r = keeper_start(fs->ex);
@@ -196,7 +206,7 @@ static int serve(struct fs *fs, const struct session_options *o)
 		log_msg("%s: cannot start: %s", store_path(fs->ex->store), strerror(-r));
 		return r;
 	}
-	r = loop(fs, o);
+	r = loop(fs);
 	control_stop(control);
 	return r;
 }
@@ -213,7 +223,7 @@ static int mount_session(struct fs *fs, struct fuse_args *args, const struct ses
 		if (r < 0)
 			log_msg("%s: cannot be mounted", o->mountpoint);
 		else
-			r = serve(fs, o);
+			r = serve(fs);
 		fuse_session_unmount(fs->session);
 		fuse_remove_signal_handlers(fs->session);
 	} else {
@@ -226,7 +236,7 @@ static int mount_session(struct fs *fs, struct fuse_args *args, const struct ses
 int session_run(struct expfs *ex, const struct session_options *o)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
-	struct fs fs = { .ex = ex };
+	struct fs fs = { .ex = ex, .options = o };
 	int r;
 
 	ex->mountpoint = strdup(o->mountpoint);

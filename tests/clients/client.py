@@ -40,6 +40,7 @@ def main():
     os.dup2(2, 1)  # what the programs print is no TAP
     failed = False
     for sentence, function in _tests[phase]:
+        print(f"== {sentence}", flush=True)  # heads what follows in the log
         try:
             function(directory)
         except Skip as reason:
