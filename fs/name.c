@@ -88,6 +88,21 @@ static void changed(struct fs *fs, uint64_t parent)
 		fs_find_branches(fs);
 }
 
+/* The end of taking a name away: what is seen in branches/ and has no entry is a
+ * view, and cannot be. */
+static void reply_taken(fuse_req_t req, int r, uint64_t parent, const char *name, uint64_t unlinked)
+{
+	struct fs *fs = fs_of(req);
+
+	if (r == -ENOENT && parent == atomic_load(&fs->branches) && view_is_branch(fs, name))
+		r = -EROFS;
+	if (r == 0 && unlinked)
+		fs_unlinked(fs, unlinked);
+	if (r == 0)
+		changed(fs, parent);
+	fs_reply_err(req, r);
+}
+
 /* "." and "..", asked for by open_by_handle_at(). */
 static int lookup_dots(struct fs *fs, struct db *db, uint64_t ino, bool up, struct inode_row *ret)
 {
@@ -334,15 +349,7 @@ static void remove_name(fuse_req_t req, fuse_ino_t parent, const char *name, boo
 
 	if (r == 0)
 		r = expfs_write(fs->ex, tx_remove, &n);
-	/* What is seen in branches/ and has no entry is a view. */
-	if (r == -ENOENT && parent == atomic_load(&fs->branches) && view_is_branch(fs, name))
-		r = -EROFS;
-	if (r == 0) {
-		if (n.unlinked)
-			fs_unlinked(fs, n.unlinked);
-		changed(fs, parent);
-	}
-	fs_reply_err(req, r);
+	reply_taken(req, r, parent, name, n.unlinked);
 }
 
 void fs_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -509,13 +516,7 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 		r = -EINVAL;
 	if (r == 0)
 		r = expfs_write(fs->ex, tx_rename, &n);
-	if (r == -ENOENT && parent == atomic_load(&fs->branches) && view_is_branch(fs, name))
-		r = -EROFS;
-	if (r == 0) {
-		if (n.unlinked)
-			fs_unlinked(fs, n.unlinked);
-		changed(fs, parent);
+	if (r == 0 && newparent != parent)
 		changed(fs, newparent);
-	}
-	fs_reply_err(req, r);
+	reply_taken(req, r, parent, name, n.unlinked);
 }

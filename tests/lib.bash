@@ -139,7 +139,11 @@ kill_daemon() {
     wait_until no_process "$pid"
 }
 
-no_process() { ! kill -0 "$1" 2>/dev/null || [[ $(awk '{ print $3 }' "/proc/$1/stat" 2>/dev/null) == Z ]]; }
+# It is gone, or a zombie of which no thread is left that holds files.
+no_process() {
+    local tasks=("/proc/$1/task"/*)
+    [[ ! -e /proc/$1 ]] || { ((${#tasks[@]} == 1)) && grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
+}
 
 no_daemon() { [[ -z $(daemon_pids "$@") ]]; }
 

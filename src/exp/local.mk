@@ -6,4 +6,6 @@ libexpfs_a_SOURCES += \
 	src/exp/keeper.c src/exp/keeper.h \
 	src/exp/path.c src/exp/path.h \
 	src/exp/checkpoint.c src/exp/checkpoint.h \
+	src/exp/complete.c src/exp/complete.h \
+	src/exp/entries.c src/exp/entries.h \
 	src/exp/branch.c src/exp/branch.h

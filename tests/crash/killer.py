@@ -30,7 +30,8 @@ sys.dont_write_bytecode = True
 import load
 import tree as trees
 
-DEATH = (errno.ENOTCONN, errno.ECONNABORTED)
+# What a call gives when the daemon dies; EIO comes from the kernel where the daemon was about to take the request.
+DEATH = (errno.ENOTCONN, errno.ECONNABORTED, errno.EIO)
 
 
 def part(mine):
@@ -56,11 +57,9 @@ def start_worker(top, base, mine, seed, log_path, limit=None):
         load.run(top, trees.copy(base), mine, seed, log_path, limit)
         status = 0
     except OSError as e:
-        if e.errno in DEATH and limit is None:
-            status = 0
-        else:
-            with open(log_path) as f:
-                print("%s, at %.6f: %r in %s" % (mine, time.monotonic(), e, f.readlines()[-3:]), file=sys.stderr)
+        with open(log_path, "a") as f:
+            f.write(json.dumps(["error", e.errno, time.monotonic()]) + "\n")
+        status = 0
     except Exception:
         traceback.print_exc()
     finally:
@@ -89,10 +88,20 @@ def replay(base, log_path):
                 op, steps = args[0], 0
             elif what == "step":
                 steps += 1
-            else:
+            elif what == "end":
                 load.apply(tree, op)
                 op, count = None, count + 1
     return ([tree] if op is None else load.states(tree, op, steps)), op, count
+
+
+def ended_by_kill(log_path, sent):
+    """Did the process meet an error, none but that of a dying daemon, and not before the kill was sent?"""
+    with open(log_path) as f:
+        what, *args = json.loads(f.readlines()[-1])
+    if what == "error" and args[0] in DEATH and args[1] >= sent:
+        return True
+    print("%s: ended by %s, the kill was sent at %f" % (log_path, [what, *args], sent))
+    return False
 
 
 def check(base, log_path, found):
@@ -102,6 +111,15 @@ def check(base, log_path, found):
     if lines and op:
         lines.append("(under way was: %s)" % json.dumps(op))
     return lines, count
+
+
+def is_gone(pid):
+    """The first thread is a zombie as soon as it has ended, the files are closed with the last one."""
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            return f.read().rpartition(")")[2].split()[0] in "ZX" and len(os.listdir("/proc/%d/task" % pid)) == 1
+    except OSError:
+        return True
 
 
 class Mount:
@@ -135,9 +153,20 @@ class Mount:
         return pids
 
     def kill(self):
-        for pid in self.daemons():
-            os.kill(pid, signal.SIGKILL)
-        while self.daemons():
+        """Kills all of them and waits until they hold nothing any more."""
+        end, killed = time.monotonic() + 60, set()
+        while True:
+            pids = self.daemons()  # anew each time: a mount that starts may have forked meanwhile
+            killed.update(pids)
+            for pid in pids:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            if not pids and all(map(is_gone, killed)):
+                return
+            if time.monotonic() > end:
+                raise SystemExit("processes %s do not die" % killed)
             time.sleep(0.002)
 
     def killed_mount(self, delay):
@@ -159,11 +188,10 @@ def one_round(mount, rnd, names, logs, number):
     paths = {mine: os.path.join(logs, "%d-%s" % (number, mine)) for mine in names}
     pids = [start_worker(mount.point, bases[mine], mine, rnd.random(), paths[mine]) for mine in names]
     time.sleep(rnd.choice((0.05, 0.3, 1.0)) * rnd.random() + 0.02)
+    sent = time.monotonic()
     mount.kill()
-    killed = time.monotonic()
     good = all([wait_worker(pid) for pid in pids])
-    if not good:
-        print("round %d: the daemon was gone at %.6f" % (number, killed), file=sys.stderr)
+    good = all([ended_by_kill(path, sent) for path in paths.values()]) and good
 
     while rnd.random() < 0.25:
         mount.killed_mount(rnd.random() * 0.05)
@@ -171,7 +199,7 @@ def one_round(mount, rnd, names, logs, number):
     total, found = 0, {}
     for mine in names:
         found[mine] = without_common(scan(mount.point, mine))
-        lines, count = check(bases[mine], paths[mine], found[mine]) if os.path.exists(paths[mine]) else ([], 0)
+        lines, count = check(bases[mine], paths[mine], found[mine])
         total += count
         for line in lines:
             good = False
@@ -183,8 +211,8 @@ def one_round(mount, rnd, names, logs, number):
         for line in trees.differences(found[mine], without_common(scan(mount.point, mine))):
             good = False
             print("round %d, %s, after a clean remount: %s" % (number, mine, line))
-    for path in paths.values():
-        if good and os.path.exists(path):
+    if good:
+        for path in paths.values():
             os.unlink(path)
     return good, total
 
@@ -261,6 +289,10 @@ def self_test(args, seed):
     for pid in [start_worker(top, bases[m], m, rnd.random(), logs[m], limit=1500) for m in names]:
         good = wait_worker(pid) and good
     for mine in names:
+        with open(logs[mine]) as f:
+            if "error" in f.read():
+                good = False
+                print("%s: an operation failed on a plain disk" % logs[mine])
         for line in check(bases[mine], logs[mine], without_common(scan(top, mine)))[0]:
             good = False
             print("what the load did on a plain disk is not accepted: %s" % line)

@@ -1,0 +1,278 @@
+/* A file is asked once: the format's answer is kept with the content. A directory
+ * is asked at each look-up, until it was complete once. */
+#include "exp/complete.h"
+
+#include <string.h>
+
+#include "exp/entries.h"
+#include "exp/file.h"
+#include "format/whole.h"
+#include "meta/content.h"
+
+#define IDLE_NS 10000000000ll /* a directory left alone that long may be complete */
+#define MEMBERS_MAX 100000    /* files of one directory checkpoint */
+#define TRACKER_MAX 4096
+
+static const char being_written[] = "being written";
+static const char not_all_yet[] = "may not have all its files yet";
+
+void members_free(struct members *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		free(m->v[i].name);
+	free(m->v);
+	*m = (struct members){ 0 };
+}
+
+/* All files below a directory, by name. */
+static int collect(struct db *db, uint64_t dir, const char *path, struct members *m)
+{
+	_cleanup_entries_ struct entries e;
+	int r = entries_read(db, dir, path, false, &e);
+
+	for (size_t i = 0; i < e.n && r == 0; i++) {
+		struct member *v;
+
+		if (S_ISDIR(e.v[i].row.mode)) {
+			r = collect(db, e.v[i].row.ino, e.v[i].path, m);
+			continue;
+		}
+		if (!S_ISREG(e.v[i].row.mode))
+			continue;
+		v = array_grow(m->v, m->n, sizeof(*v));
+		if (!v || m->n == MEMBERS_MAX)
+			return v ? -E2BIG : -ENOMEM;
+		m->v = v;
+		m->order = MAX(m->order, MAX(e.v[i].row.order, e.v[i].d.order));
+		m->imported = m->imported && (e.v[i].row.flags & INODE_IMPORTED);
+		m->mtime = MAX(m->mtime, e.v[i].row.mtime);
+		v[m->n++] = (struct member){ .name = steal(&e.v[i].path), .row = e.v[i].row };
+	}
+	return r;
+}
+
+static int member_compare(const void *a, const void *b)
+{
+	return strcmp(((const struct member *)a)->name, ((const struct member *)b)->name);
+}
+
+int members_load(struct expfs *ex, uint64_t dir, struct members *m)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	int r;
+
+	m->imported = true;
+	r = collect(db, dir, "", m);
+	if (r == 0 && m->n > 0)
+		qsort(m->v, m->n, sizeof(*m->v), member_compare);
+	return r;
+}
+
+struct verdict {
+	struct content_row content;
+	bool whole;
+	unsigned kind; /* of the name */
+};
+
+static int tx_set_verdict(struct db *db, void *arg)
+{
+	struct verdict *v = arg;
+
+	return content_set_verdict(db, v->content.id, v->content.seal, (int)v->kind * 2 + v->whole);
+}
+
+/* Asks the format, and keeps its answer with the content. */
+static int ask_format(struct expfs *ex, struct verdict *v, const char *name, const char **ret_why)
+{
+	_cleanup_(cleanup_object) struct object *o = NULL;
+	int fd, r;
+
+	r = object_get(ex->store, v->content.id, &o);
+	if (r < 0)
+		return r;
+	r = object_pin(o, &fd);
+	if (r < 0)
+		return r;
+	r = format_whole(fd, v->content.size, name, &v->whole, ret_why);
+	object_unpin(o);
+	if (r < 0)
+		return r;
+	expfs_write(ex, tx_set_verdict, v); /* if it cannot be kept, it is asked again */
+	return 0;
+}
+
+/* Why a file is not complete; NULL if it is. */
+const char *complete_file_fault(struct expfs *ex, const struct inode_row *row, const char *name)
+{
+	struct verdict v;
+	const char *why = "torn";
+	int r;
+
+	if (file_is_written(ex, row->ino))
+		return being_written;
+	if (!row->object)
+		return "empty";
+	if (!(row->flags & INODE_CLOSED) || (row->flags & INODE_LIVE))
+		return "was never closed by its writer";
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = content_get(db, row->object, &v.content);
+	}
+	if (r < 0)
+		return "cannot be read";
+	v.kind = format_kind(name);
+	if (v.content.verdict / 2 == (int)v.kind && v.content.verdict != CONTENT_NO_VERDICT)
+		return v.content.verdict % 2 ? NULL : why;
+	r = ask_format(ex, &v, name, &why);
+	return r < 0 ? "cannot be read" : v.whole ? NULL : why;
+}
+
+static bool has_marker(const struct members *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (role_is_marker(m->v[i].name))
+			return true;
+	return false;
+}
+
+/* Reads a small file by its name in a directory. */
+static ssize_t read_small(struct expfs *ex, uint64_t dir, const char *name, char *buf, size_t size)
+{
+	_cleanup_(cleanup_file) struct file *f = NULL;
+	struct dirent_row d;
+	struct object *obj;
+	ssize_t n = 0;
+	int fd, r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = dirent_get(db, dir, name, &d);
+	}
+	if (r == 0)
+		r = file_get(ex, d.ino, &f);
+	if (r == 0)
+		r = file_read_begin(f, &obj, &fd);
+	if (r < 0)
+		return r;
+	if (obj) {
+		n = pread(fd, buf, size, 0);
+		file_read_end(obj);
+	}
+	return n;
+}
+
+/* Does a tracker beside the directory (DeepSpeed's, Megatron's) name it? */
+static bool tracker_has(struct expfs *ex, const struct checkpoint *c)
+{
+	static const char *const tracker[] = { "latest", "latest_checkpointed_iteration.txt" };
+	_cleanup_free_ char *name = NULL;
+	struct dirent_row d;
+	char buf[TRACKER_MAX];
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = dirent_of(db, c->ino, &d, &name);
+	}
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(tracker); i++) {
+		ssize_t n = read_small(ex, d.parent, tracker[i], buf, sizeof(buf));
+
+		if (n > 0 && tracker_names(buf, (size_t)n, name))
+			return true;
+	}
+	return false;
+}
+
+static bool left_alone(const struct members *m)
+{
+	int64_t now = now_ns();
+
+	for (size_t i = 0; i < m->n; i++)
+		if (now - m->v[i].row.ctime < IDLE_NS)
+			return false;
+	return true;
+}
+
+/* Are all names of a in b? Both are sorted. */
+static bool is_subset(const struct members *a, const struct members *b)
+{
+	size_t j = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		while (j < b->n && strcmp(b->v[j].name, a->v[i].name) < 0)
+			j++;
+		if (j == b->n || strcmp(b->v[j].name, a->v[i].name) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* A directory that was complete stays so as long as nothing in it changed: its
+ * own entries (which clears the flag) and its files (whose order is kept). */
+static bool was_complete(const struct checkpoint *c)
+{
+	return (c->flags & INODE_CLOSED) && c->members->order <= c->dir_order;
+}
+
+static int tx_set_complete(struct db *db, void *arg)
+{
+	struct checkpoint *c = arg;
+	struct inode_row row;
+	int r = inode_get(db, c->ino, &row);
+
+	if (r < 0 || row.mtime != c->dir_mtime)
+		return r; /* an entry came or went meanwhile */
+	row.flags |= INODE_CLOSED;
+	row.order = c->members->order;
+	return inode_update(db, &row);
+}
+
+static const char *files_fault(struct expfs *ex, const struct members *m)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < m->n; i++) {
+		bool weights = role_weights_suffix(m->v[i].name, strlen(m->v[i].name));
+		const char *why;
+
+		if (!m->v[i].row.object && !weights && !file_is_written(ex, m->v[i].row.ino))
+			continue; /* an empty file beside the weights is whole */
+		why = complete_file_fault(ex, &m->v[i].row, m->v[i].name);
+		if (why)
+			return why;
+		any = true;
+	}
+	return any ? NULL : "empty";
+}
+
+const char *complete_dir_fault(struct expfs *ex, const struct checkpoint *c, const struct members *before)
+{
+	const struct members *m = c->members;
+	const char *why = files_fault(ex, m);
+	bool subset, same;
+
+	if (why || was_complete(c) || has_marker(m) || tracker_has(ex, c))
+		return why;
+	subset = before->n > 0 && is_subset(m, before);
+	same = subset && m->n == before->n;
+	if (same)
+		return NULL;
+	if (!left_alone(m))
+		return not_all_yet;
+	/* Fewer files than the last time: more are expected, however long it takes. */
+	return subset ? "files of the checkpoint before it are missing" : NULL;
+}
+
+void complete_remember(struct expfs *ex, struct checkpoint *c)
+{
+	if (!was_complete(c))
+		expfs_write(ex, tx_set_complete, c); /* if it cannot be kept, it is judged again */
+}
+
+bool complete_may_come(const char *fault)
+{
+	return fault == being_written || fault == not_all_yet;
+}

@@ -1,0 +1,54 @@
+#include "exp/entries.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/path.h"
+
+void entries_free(struct entries *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		free(e->v[i].path);
+	free(e->v);
+}
+
+void *array_grow(void *v, size_t n, size_t size)
+{
+	return n & (n - 1) ? v : realloc(v, (n ? n * 2 : 1) * size);
+}
+
+const char *path_last(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static char *join(const char *dir, const char *name)
+{
+	char *path;
+
+	return asprintf(&path, "%s%s%s", dir, *dir ? "/" : "", name) < 0 ? NULL : path;
+}
+
+static int add_entry(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row)
+{
+	struct entries *e = arg;
+	struct entry *v = array_grow(e->v, e->n, sizeof(*v));
+	char *path = join(e->dir, name);
+
+	if (v)
+		e->v = v;
+	if (!v || !path) {
+		free(path);
+		return -ENOMEM;
+	}
+	v[e->n++] = (struct entry){ .d = *d, .row = *row, .path = path };
+	return strlen(path) < PATH_BOUND ? 0 : -ENAMETOOLONG;
+}
+
+int entries_read(struct db *db, uint64_t ino, const char *path, bool roles_only, struct entries *ret)
+{
+	*ret = (struct entries){ .dir = path };
+	return roles_only ? dirent_list_roles(db, ino, add_entry, ret) : dirent_list(db, ino, 0, true, add_entry, ret);
+}
