@@ -187,7 +187,7 @@ static int get_source(struct fs *fs, const struct key *key, bool checkpoints, st
 	return 0;
 }
 
-static const struct checkpoint *shown(const struct key *key, const struct source *s)
+static const struct checkpoint *shown(const struct key *key, struct source *s)
 {
 	if (key->kind == BRANCH_LATEST || key->kind == DOT_LATEST)
 		return checkpoint_latest(&s->checkpoints);
@@ -195,7 +195,7 @@ static const struct checkpoint *shown(const struct key *key, const struct source
 }
 
 /* A link's target, relative to where the link stands. */
-static int link_target(const struct key *key, const struct source *s, char **ret, int64_t *ret_mtime)
+static int link_target(const struct key *key, struct source *s, char **ret, int64_t *ret_mtime)
 {
 	bool deep = key->kind == BRANCH_STEP || key->kind == DOT_STEP;
 	const struct checkpoint *c;
@@ -392,7 +392,7 @@ static int list_branches(struct fs *fs, uint64_t ino, struct view_list *l)
 	return r;
 }
 
-static int list_steps(const struct key *key, const struct source *s, struct view_list *l)
+static int list_steps(const struct key *key, struct source *s, struct view_list *l)
 {
 	_cleanup_free_ uint64_t *steps = NULL;
 	size_t n = 0;

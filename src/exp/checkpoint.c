@@ -1,7 +1,7 @@
-/* Two passes. The first walks the names, with one reader of the database, and
- * collects candidates. The second, oldest first and without a reader, decides
- * which are complete: a directory may be so because it has the same names in it
- * as the complete one before it.
+/* The names are walked with one reader of the database. Which of the checkpoints
+ * are complete is decided later and only of those that matter: for the newest,
+ * from the newest on. Only a directory that neither marker nor tracker tells
+ * of needs the one before it, and so all older ones, decided first.
  *
  * The order of checkpoints is that of the commits that completed them: a file's
  * is the later of "its last writer closed it" and "it got a name with a role";
@@ -18,10 +18,18 @@
 
 static const char removed[] = "removed";
 
+static void drop(struct checkpoint *c)
+{
+	free(c->path);
+	if (c->members)
+		members_free(c->members);
+	free(c->members);
+}
+
 void checkpoint_list_free(struct checkpoint_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
-		free(l->v[i].path);
+		drop(&l->v[i]);
 	free(l->v);
 	*l = (struct checkpoint_list){ 0 };
 }
@@ -74,19 +82,19 @@ static int is_digit_checkpoint(struct db *db, const struct entry *e)
 	return 0;
 }
 
-static int is_checkpoint(struct expfs *ex, struct db *db, const struct entry *e)
+static int is_checkpoint(struct expfs *ex, struct db *db, const struct entry *e, size_t base)
 {
 	bool is_dir = S_ISDIR(e->row.mode);
 
 	if (!is_dir && !S_ISREG(e->row.mode))
 		return 0;
-	if (path_role(ex, e->path, is_dir) == ROLE_WEIGHTS)
+	if (path_role_below(ex, e->path, base, is_dir) == ROLE_WEIGHTS)
 		return 1;
 	return is_dir ? is_digit_checkpoint(db, e) : 0;
 }
 
-static int walk(struct expfs *ex, struct db *db, uint64_t dir, const char *path, bool nested,
-		struct checkpoint_list *l)
+/* What stands below the directory dir; base as of path_run_base(). */
+static int walk(struct checkpoint_list *l, struct db *db, uint64_t dir, const char *path, size_t base, bool nested)
 {
 	_cleanup_entries_ struct entries e;
 	int r = entries_read(db, dir, path, true, &e);
@@ -94,11 +102,14 @@ static int walk(struct expfs *ex, struct db *db, uint64_t dir, const char *path,
 	if (r < 0)
 		return r == -ENAMETOOLONG ? 0 : r;
 	for (size_t i = 0; i < e.n && r >= 0; i++) {
-		r = is_checkpoint(ex, db, &e.v[i]);
+		const struct entry *v = &e.v[i];
+		bool is_run = S_ISDIR(v->row.mode) && path_is_run(l->ex, v->path);
+
+		r = is_run ? 0 : is_checkpoint(l->ex, db, v, base);
 		if (r == 1)
-			r = add_checkpoint(l, &e.v[i]);
-		else if (r == 0 && S_ISDIR(e.v[i].row.mode) && (nested || !path_is_run(ex, e.v[i].path)))
-			r = walk(ex, db, e.v[i].row.ino, e.v[i].path, nested, l);
+			r = add_checkpoint(l, v);
+		else if (r == 0 && S_ISDIR(v->row.mode) && (nested || !is_run))
+			r = walk(l, db, v->row.ino, v->path, is_run ? strlen(v->path) + 1 : base, nested);
 	}
 	return MIN(r, 0);
 }
@@ -153,56 +164,74 @@ static int load_members(struct expfs *ex, struct checkpoint_list *l)
 	return 0;
 }
 
-static void drop_members(struct checkpoint_list *l)
+static void set_verdict(struct checkpoint_list *l, struct checkpoint *c, const char *why)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		if (!l->v[i].members)
-			continue;
-		members_free(l->v[i].members);
-		free(steal(&l->v[i].members));
-	}
+	c->judged = true;
+	c->why = why;
+	c->complete = why == NULL;
+	c->passing = why == removed || (why && complete_may_come(why));
+	if (c->complete && c->is_dir)
+		complete_remember(l->ex, c);
 }
 
-/* Puts the candidates in order and decides which are complete. */
-static int judge(struct expfs *ex, struct checkpoint_list *l)
+/* Decides by the checkpoint alone; false where the one before it has a say. */
+static bool judge_alone(struct checkpoint_list *l, struct checkpoint *c)
+{
+	bool sure = true;
+	const char *why;
+
+	if (!c->judged) {
+		why = c->is_dir ? complete_dir_fault(l->ex, c, &sure) : judge_file(l->ex, c);
+		if (sure)
+			set_verdict(l, c, why);
+	}
+	return sure;
+}
+
+/* Decides of the i-th and, only if it takes that, of all older ones. */
+static bool judge(struct checkpoint_list *l, size_t i)
 {
 	const struct members none = { 0 }, *before = &none;
-	int r = load_members(ex, l);
 
-	if (r == 0 && l->n > 0)
-		qsort(l->v, l->n, sizeof(*l->v), checkpoint_compare);
-	for (size_t i = 0; i < l->n && r == 0; i++) {
-		struct checkpoint *c = &l->v[i];
+	if (judge_alone(l, &l->v[i]))
+		return l->v[i].complete;
+	for (size_t j = 0; j <= i; j++) {
+		struct checkpoint *c = &l->v[j];
 
-		c->why = c->is_dir ? complete_dir_fault(ex, c, before) : judge_file(ex, c);
-		c->complete = c->why == NULL;
-		c->passing = c->why == removed || (c->why && complete_may_come(c->why));
-		if (!c->complete || !c->is_dir)
-			continue;
-		before = c->members;
-		complete_remember(ex, c);
+		if (!judge_alone(l, c))
+			set_verdict(l, c, complete_dir_fault_after(c, before));
+		if (c->is_dir && c->complete)
+			before = c->members;
 	}
-	drop_members(l);
-	return r;
+	return l->v[i].complete;
+}
+
+void checkpoint_judge(struct checkpoint_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		judge(l, i);
 }
 
 int checkpoint_scan(struct expfs *ex, uint64_t dir, const char *path, bool nested, struct checkpoint_list *ret)
 {
-	struct checkpoint_list l = { 0 };
+	struct checkpoint_list l = { .ex = ex };
 	int r;
 
 	{
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-		r = walk(ex, db, dir, path, nested, &l);
+		r = walk(&l, db, dir, path, path_run_base(ex, path), nested);
 	}
 	if (r == 0)
-		r = judge(ex, &l);
-	if (r < 0)
+		r = load_members(ex, &l);
+	if (r < 0) {
 		checkpoint_list_free(&l);
-	else
-		*ret = l;
-	return r;
+		return r;
+	}
+	if (l.n > 0)
+		qsort(l.v, l.n, sizeof(*l.v), checkpoint_compare);
+	*ret = l;
+	return 0;
 }
 
 int checkpoint_at(struct expfs *ex, uint64_t ino, const char *path, struct checkpoint *ret)
@@ -228,7 +257,9 @@ int checkpoint_at(struct expfs *ex, uint64_t ino, const char *path, struct check
 	for (size_t i = 0; i < l.n && r < 0; i++) {
 		if (l.v[i].ino != ino)
 			continue;
+		judge(&l, i);
 		*ret = l.v[i];
+		ret->members = NULL;
 		l.v[i].path = NULL;
 		r = 0;
 	}
@@ -236,31 +267,46 @@ int checkpoint_at(struct expfs *ex, uint64_t ino, const char *path, struct check
 	return r;
 }
 
-const struct checkpoint *checkpoint_latest(const struct checkpoint_list *l)
+const struct checkpoint *checkpoint_latest(struct checkpoint_list *l)
 {
 	for (size_t i = l->n; i-- > 0;)
-		if (l->v[i].complete)
+		if (judge(l, i))
 			return &l->v[i];
 	return NULL;
 }
 
-const struct checkpoint *checkpoint_nearest(const struct checkpoint_list *l, uint64_t step)
+static uint64_t step_gap(const struct checkpoint *c, uint64_t step)
 {
-	const struct checkpoint *best = NULL;
-	uint64_t best_gap = 0;
+	return c->step > step ? c->step - step : step - c->step;
+}
+
+/* The nearest one that is, or may be, complete. */
+static size_t nearest_candidate(const struct checkpoint_list *l, uint64_t step)
+{
+	size_t best = l->n;
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct checkpoint *c = &l->v[i];
-		uint64_t gap = c->step > step ? c->step - step : step - c->step;
+		uint64_t gap = step_gap(c, step), best_gap = best < l->n ? step_gap(&l->v[best], step) : 0;
 
-		if (!c->complete || !c->has_step)
+		if (!c->has_step || (c->judged && !c->complete))
 			continue;
-		if (!best || gap < best_gap || (gap == best_gap && c->step >= best->step)) {
-			best = c;
-			best_gap = gap;
-		}
+		if (best == l->n || gap < best_gap || (gap == best_gap && c->step >= l->v[best].step))
+			best = i;
 	}
 	return best;
+}
+
+const struct checkpoint *checkpoint_nearest(struct checkpoint_list *l, uint64_t step)
+{
+	size_t i;
+
+	do {
+		i = nearest_candidate(l, step);
+		if (i == l->n)
+			return NULL;
+	} while (!judge(l, i));
+	return &l->v[i];
 }
 
 static int step_compare(const void *pa, const void *pb)
@@ -270,7 +316,7 @@ static int step_compare(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-int checkpoint_steps(const struct checkpoint_list *l, uint64_t **ret, size_t *ret_n)
+int checkpoint_steps(struct checkpoint_list *l, uint64_t **ret, size_t *ret_n)
 {
 	uint64_t *v = malloc((l->n + 1) * sizeof(*v));
 	size_t n = 0, out = 0;
@@ -278,7 +324,7 @@ int checkpoint_steps(const struct checkpoint_list *l, uint64_t **ret, size_t *re
 	if (!v)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->n; i++)
-		if (l->v[i].complete && l->v[i].has_step)
+		if (l->v[i].has_step && judge(l, i))
 			v[n++] = l->v[i].step;
 	qsort(v, n, sizeof(*v), step_compare);
 	for (size_t i = 0; i < n; i++)
@@ -289,28 +335,50 @@ int checkpoint_steps(const struct checkpoint_list *l, uint64_t **ret, size_t *re
 	return 0;
 }
 
-static bool has_role(struct expfs *ex, const struct entry *e)
+/* Looks for a name with a role, and notes the subdirectories. */
+struct search {
+	struct expfs *ex;
+	size_t base;
+	struct entries dirs;
+};
+
+static int search_one(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row)
 {
-	return S_ISREG(e->row.mode) && e->d.class && path_role(ex, e->path, false) != ROLE_NONE;
+	struct search *s = arg;
+	_cleanup_free_ char *path = NULL;
+
+	if (S_ISDIR(row->mode))
+		return entries_add(&s->dirs, d, name, row);
+	if (!S_ISREG(row->mode))
+		return 0;
+	path = path_join(s->dirs.dir, name);
+	if (!path)
+		return -ENOMEM;
+	return path_role_below(s->ex, path, s->base, false) != ROLE_NONE;
 }
 
-static int any_role(struct expfs *ex, struct db *db, uint64_t dir, const char *path)
+static int any_role(struct expfs *ex, struct db *db, uint64_t dir, const char *path, size_t base)
 {
-	_cleanup_entries_ struct entries e;
-	int r = entries_read(db, dir, path, true, &e);
+	struct search s = { .ex = ex, .base = base, .dirs.dir = path };
+	int r = dirent_list_roles(db, dir, search_one, &s);
 
-	for (size_t i = 0; i < e.n && r == 0; i++)
-		r = has_role(ex, &e.v[i]) ? 1 : is_checkpoint(ex, db, &e.v[i]);
-	for (size_t i = 0; i < e.n && r == 0; i++)
-		if (S_ISDIR(e.v[i].row.mode) && !path_is_run(ex, e.v[i].path))
-			r = any_role(ex, db, e.v[i].row.ino, e.v[i].path);
+	for (size_t i = 0; i < s.dirs.n && r == 0; i++) {
+		const struct entry *v = &s.dirs.v[i];
+
+		if (path_is_run(ex, v->path))
+			continue;
+		r = is_checkpoint(ex, db, v, base);
+		if (r == 0)
+			r = any_role(ex, db, v->row.ino, v->path, base);
+	}
+	entries_free(&s.dirs);
 	return r == -ENAMETOOLONG ? 0 : r;
 }
 
 int checkpoint_any_role(struct expfs *ex, uint64_t dir, const char *path, bool *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-	int r = any_role(ex, db, dir, path);
+	int r = any_role(ex, db, dir, path, path_run_base(ex, path));
 
 	if (r >= 0)
 		*ret = r > 0;

@@ -17,6 +17,7 @@ struct checkpoint {
 	bool is_dir;
 	bool has_step;
 	uint64_t step;
+	bool judged;     /* the next three are known */
 	bool complete;
 	const char *why; /* why it is not complete, static, or NULL */
 	bool passing;    /* for now only: it is being written, may get more files, or is gone */
@@ -31,6 +32,7 @@ struct checkpoint {
 };
 
 struct checkpoint_list {
+	struct expfs *ex;
 	struct checkpoint *v; /* oldest first */
 	size_t n;
 };
@@ -40,13 +42,17 @@ struct checkpoint_list {
 int checkpoint_scan(struct expfs *ex, uint64_t dir, const char *path, bool nested, struct checkpoint_list *ret);
 void checkpoint_list_free(struct checkpoint_list *l);
 
+/* Finds out of each whether it is complete; the functions below find out what
+ * they need. */
+void checkpoint_judge(struct checkpoint_list *l);
+
 /* The complete one that was completed last; the complete one nearest to a step,
  * of two as near the higher, of two with one step the newer. NULL: none. */
-const struct checkpoint *checkpoint_latest(const struct checkpoint_list *l);
-const struct checkpoint *checkpoint_nearest(const struct checkpoint_list *l, uint64_t step);
+const struct checkpoint *checkpoint_latest(struct checkpoint_list *l);
+const struct checkpoint *checkpoint_nearest(struct checkpoint_list *l, uint64_t step);
 
 /* The steps of complete checkpoints, ascending, each once; to be freed. */
-int checkpoint_steps(const struct checkpoint_list *l, uint64_t **ret, size_t *ret_n);
+int checkpoint_steps(struct checkpoint_list *l, uint64_t **ret, size_t *ret_n);
 
 /* What stands at a path, looked at as a checkpoint; -ENOENT where it is none. */
 int checkpoint_at(struct expfs *ex, uint64_t ino, const char *path, struct checkpoint *ret);

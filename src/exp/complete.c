@@ -248,17 +248,20 @@ static const char *files_fault(struct expfs *ex, const struct members *m)
 	return any ? NULL : "empty";
 }
 
-const char *complete_dir_fault(struct expfs *ex, const struct checkpoint *c, const struct members *before)
+const char *complete_dir_fault(struct expfs *ex, const struct checkpoint *c, bool *ret_sure)
+{
+	const char *why = files_fault(ex, c->members);
+
+	*ret_sure = why || was_complete(c) || has_marker(c->members) || tracker_has(ex, c);
+	return why;
+}
+
+const char *complete_dir_fault_after(const struct checkpoint *c, const struct members *before)
 {
 	const struct members *m = c->members;
-	const char *why = files_fault(ex, m);
-	bool subset, same;
+	bool subset = before->n > 0 && is_subset(m, before);
 
-	if (why || was_complete(c) || has_marker(m) || tracker_has(ex, c))
-		return why;
-	subset = before->n > 0 && is_subset(m, before);
-	same = subset && m->n == before->n;
-	if (same)
+	if (subset && m->n == before->n)
 		return NULL;
 	if (!left_alone(m))
 		return not_all_yet;

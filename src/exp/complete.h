@@ -27,9 +27,11 @@ void members_free(struct members *m);
 
 const char *complete_file_fault(struct expfs *ex, const struct inode_row *row, const char *name);
 
-/* before: the files of the complete checkpoint before it, none if there is none.
+/* *ret_sure is false where it depends on the complete checkpoint before it, whose
+ * files (none, if there is none) complete_dir_fault_after() then wants.
  * A directory found complete is given to complete_remember(). */
-const char *complete_dir_fault(struct expfs *ex, const struct checkpoint *c, const struct members *before);
+const char *complete_dir_fault(struct expfs *ex, const struct checkpoint *c, bool *ret_sure);
+const char *complete_dir_fault_after(const struct checkpoint *c, const struct members *before);
 void complete_remember(struct expfs *ex, struct checkpoint *c);
 
 /* Is the fault one of a save that is under way? */

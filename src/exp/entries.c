@@ -24,18 +24,18 @@ const char *path_last(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static char *join(const char *dir, const char *name)
+char *path_join(const char *dir, const char *name)
 {
 	char *path;
 
 	return asprintf(&path, "%s%s%s", dir, *dir ? "/" : "", name) < 0 ? NULL : path;
 }
 
-static int add_entry(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row)
+int entries_add(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row)
 {
 	struct entries *e = arg;
 	struct entry *v = array_grow(e->v, e->n, sizeof(*v));
-	char *path = join(e->dir, name);
+	char *path = path_join(e->dir, name);
 
 	if (v)
 		e->v = v;
@@ -50,5 +50,5 @@ static int add_entry(void *arg, const struct dirent_row *d, const char *name, co
 int entries_read(struct db *db, uint64_t ino, const char *path, bool roles_only, struct entries *ret)
 {
 	*ret = (struct entries){ .dir = path };
-	return roles_only ? dirent_list_roles(db, ino, add_entry, ret) : dirent_list(db, ino, 0, true, add_entry, ret);
+	return roles_only ? dirent_list_roles(db, ino, entries_add, ret) : dirent_list(db, ino, 0, true, entries_add, ret);
 }

@@ -23,12 +23,17 @@ struct entries {
  * to be given to entries_free() in any case. */
 int entries_read(struct db *db, uint64_t ino, const char *path, bool roles_only, struct entries *ret);
 void entries_free(struct entries *e);
+
+/* Adds one, as dirent_list() gives them; arg is the struct entries. */
+int entries_add(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row);
+
 #define _cleanup_entries_ _cleanup_(entries_free)
 
 /* Room for one more in an array of n elements that doubles; NULL: no memory,
  * and the array is as it was. */
 void *array_grow(void *v, size_t n, size_t size);
 
+char *path_join(const char *dir, const char *name); /* to be freed */
 const char *path_last(const char *path); /* the last component */
 
 #endif

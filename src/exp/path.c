@@ -114,11 +114,23 @@ static const char *below_root(const char *rel)
 	return rel;
 }
 
+size_t path_run_base(const struct expfs *ex, const char *path)
+{
+	size_t n = path_is_run(ex, path) ? strlen(path) : path_run_prefix(ex, path);
+
+	return n + (n > 0);
+}
+
+enum role path_role_below(const struct expfs *ex, const char *path, size_t base, bool is_dir)
+{
+	return role_of(ex->config->rules, below_root(path + base), is_dir);
+}
+
 enum role path_role(const struct expfs *ex, const char *path, bool is_dir)
 {
 	size_t n = path_run_prefix(ex, path);
 
-	return role_of(ex->config->rules, below_root(path + n + (n > 0)), is_dir);
+	return path_role_below(ex, path, n + (n > 0), is_dir);
 }
 
 enum role path_role_of_inode(struct expfs *ex, struct db *db, uint64_t ino)

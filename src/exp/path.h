@@ -21,7 +21,12 @@ bool path_is_run(const struct expfs *ex, const char *path);
 /* Length of the path of the deepest run above path (0: the top). */
 size_t path_run_prefix(const struct expfs *ex, const char *path);
 
-/* The role of what stands at a path. */
+/* Where in the paths below the directory at path the part begins that is
+ * relative to the run that they belong to. */
+size_t path_run_base(const struct expfs *ex, const char *path);
+
+/* The role of what stands at a path, with that base or without. */
+enum role path_role_below(const struct expfs *ex, const char *path, size_t base, bool is_dir);
 enum role path_role(const struct expfs *ex, const char *path, bool is_dir);
 enum role path_role_of_inode(struct expfs *ex, struct db *db, uint64_t ino);
 

@@ -106,8 +106,9 @@ static int warn_of_duplicates(const struct checkpoint_list *l, json_t *warnings)
 	return r;
 }
 
-int warn_of_checkpoints(const struct checkpoint_list *l, json_t *warnings)
+int warn_of_checkpoints(struct checkpoint_list *l, json_t *warnings)
 {
+	checkpoint_judge(l);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct checkpoint *c = &l->v[i];
 

@@ -14,6 +14,6 @@ int warn_of_store(struct expfs *ex, json_t *warnings);
 
 /* Of the checkpoints of one branch: those that are not whole, and two names for
  * one step. */
-int warn_of_checkpoints(const struct checkpoint_list *l, json_t *warnings);
+int warn_of_checkpoints(struct checkpoint_list *l, json_t *warnings);
 
 #endif
