@@ -13,7 +13,9 @@
 #define DOTS 2
 
 struct dir {
-	pthread_mutex_t lock; /* of list */
+	pthread_mutex_t lock; /* of what follows */
+	uint64_t end; /* entries younger than the beginning of the listing are not in it:
+	               * renaming what is listed would else never come to an end */
 	struct view_list list;
 	bool listed;
 };
@@ -39,6 +41,7 @@ void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	}
 	pthread_mutex_init(&d->lock, NULL);
+	d->end = UINT64_MAX >> 1; /* a listing that goes on with a cookie from elsewhere */
 	fi->fh = (uintptr_t)d;
 	if (fuse_reply_open(req, fi) < 0)
 		dir_free(d);
@@ -135,7 +138,14 @@ static int add_real(struct fill *f, off_t off)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(f->fs->ex->meta);
 
-	return dirent_list(db, f->ino, off < DOTS ? 0 : (uint64_t)off - DOTS, f->plus, add_row, f);
+	uint64_t end;
+
+	pthread_mutex_lock(&f->dir->lock);
+	if (off == 0)
+		f->dir->end = meta_id(f->fs->ex->meta);
+	end = f->dir->end;
+	pthread_mutex_unlock(&f->dir->lock);
+	return dirent_list(db, f->ino, off < DOTS ? 0 : (uint64_t)off - DOTS, end, f->plus, add_row, f);
 }
 
 static int add_views(struct fill *f, off_t off)

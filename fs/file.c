@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "exp/keeper.h"
 #include "fs.h"
 #include "view.h"
 
@@ -83,9 +82,7 @@ static int create(fuse_req_t req, struct fs_make *m, struct fuse_file_info *fi, 
 	int r = atomic_load(&ex->read_only) ? -EROFS : 0;
 
 	if (r == 0 && writes && !view_is(m->parent)) {
-		r = file_new_object(ex, &obj);
-		if (r == -ENOSPC && expfs_make_space(ex, true))
-			r = file_new_object(ex, &obj);
+		r = file_new_object_precious(ex, &obj);
 		m->object = obj ? object_id(obj) : 0;
 	}
 	if (r == 0)
@@ -181,12 +178,7 @@ void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct fs *fs = fs_of(req);
-
 	handle_free(handle_of(fi));
-	/* A forget that came first found the file in use. */
-	if (!itable_known(fs->inodes, ino))
-		keeper_forgotten(fs->ex, ino);
 	fs_reply_err(req, 0);
 }
 

@@ -114,7 +114,9 @@ static int lookup_dots(struct fs *fs, struct db *db, uint64_t ino, bool up, stru
 		r = dirent_of(db, ino, &d, &name);
 		ino = d.parent;
 	}
-	return r < 0 ? -ESTALE : expfs_inode_get(fs->ex, db, ino, ret);
+	if (r == 0)
+		r = expfs_inode_get(fs->ex, db, ino, ret);
+	return r < 0 || ret->nlink == 0 ? -ESTALE : 0;
 }
 
 static int lookup(struct fs *fs, uint64_t parent, const char *name, struct inode_row *ret)
@@ -295,8 +297,11 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name
 
 	if (r == 0)
 		r = expfs_write(fs->ex, tx_link, &n);
-	if (r == 0 && (n.row.flags & INODE_LIVE))
-		r = expfs_stat_live(fs->ex, &n.row);
+	if (r == 0) {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
+
+		expfs_inode_get(fs->ex, db, ino, &n.row); /* the name is made, whatever this says */
+	}
 	if (r < 0)
 		fs_reply_err(req, r);
 	else
@@ -348,7 +353,7 @@ static void remove_name(fuse_req_t req, fuse_ino_t parent, const char *name, boo
 	int r = view_is(parent) ? -EROFS : fs_check_name(name);
 
 	if (r == 0)
-		r = expfs_write(fs->ex, tx_remove, &n);
+		r = expfs_write_freeing(fs->ex, tx_remove, &n);
 	reply_taken(req, r, parent, name, n.unlinked);
 }
 
@@ -515,7 +520,7 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 	if (r == 0 && (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE)))
 		r = -EINVAL;
 	if (r == 0)
-		r = expfs_write(fs->ex, tx_rename, &n);
+		r = expfs_write_freeing(fs->ex, tx_rename, &n);
 	if (r == 0 && newparent != parent)
 		changed(fs, newparent);
 	reply_taken(req, r, parent, name, n.unlinked);

@@ -1,5 +1,6 @@
 #include "view.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
@@ -225,11 +226,13 @@ static int compute(struct fs *fs, uint64_t id, const struct key *key, struct sta
 		r = link_target(key, &s, &target, &mtime);
 	if (r < 0)
 		return r;
+	if (target && strlen(target) >= PATH_MAX)
+		return -ENAMETOOLONG;
 	if (!is_link(key))
 		mtime = s.dir.mtime;
 	*ret = (struct stat){
 		.st_ino = id,
-		.st_mode = is_link(key) ? S_IFLNK | 0777 : S_IFDIR | 0555,
+		.st_mode = is_link(key) ? S_IFLNK | 0777 : S_IFDIR | (s.dir.mode & 0555), /* no more than the directory shows itself */
 		.st_nlink = is_link(key) ? 1 : 2,
 		.st_uid = s.dir.uid,
 		.st_gid = s.dir.gid,

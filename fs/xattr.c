@@ -29,9 +29,9 @@ static int check_name(const char *name)
 {
 	if (has_prefix(name, OURS))
 		return is_set_by_user(name) ? 0 : -EPERM;
-	if (has_prefix(name, "user.") || has_prefix(name, "trusted.") || has_prefix(name, "security."))
-		return 0;
-	return -EOPNOTSUPP;
+	if (!has_prefix(name, "user.") && !has_prefix(name, "trusted.") && !has_prefix(name, "security."))
+		return -EOPNOTSUPP;
+	return strchr(name, '.')[1] ? 0 : -EINVAL;
 }
 
 struct change {

@@ -94,6 +94,38 @@ fill_disk() { save "$D/filler" 100 99 | grep -q '^ENOSPC'; }
     equal "$(save "$D/again" 25 8)" ok
 }
 
+# Small files and directories until even these do not fit.
+use_up_reserve() {
+    python3 - "$D" <<'PY'
+import errno, os, sys
+try:
+    for i in range(100000):
+        name = "%s/%s-%d" % (sys.argv[1], "n" * 200, i)
+        os.mkdir(name); os.chmod(name, 0o700)
+        with open(name + ".json", "w") as f: f.write("x" * 100)
+    raise SystemExit("100000 files fitted on a full disk")
+except OSError as e: assert e.errno == errno.ENOSPC, e
+PY
+}
+
+@test "when nothing fits any more, not even a name, deleting still frees the disk" {
+    fill_disk
+    use_up_reserve
+    rm "$D/filler"
+    equal "$(save "$D/new" 20 1)" ok
+    rm -r "${D:?}"/*
+}
+
+@test "a disk that is full to the last byte can be mounted again and freed by deleting" {
+    fill_disk
+    use_up_reserve
+    umount_store
+    "$EXPFS" fsck "$STORE"
+    mount_store
+    rm "$D/filler"
+    equal "$(save "$D/new" 20 1)" ok
+}
+
 @test "a write that is cut short is a true prefix, and the rest can follow" {
     equal "$(save "$D/ballast" 20 5)" ok
     python3 - "$D" <<'PY'
@@ -186,7 +218,9 @@ PY
     done
 }
 
-@test "status answers on a full disk and names it" {
+@test "status answers on a full disk and warns of it" {
     fill_disk
-    "$EXPFS" status "$MNT" --json | python3 -c 'import json, sys; json.load(sys.stdin)'
+    "$EXPFS" status "$MNT" --json | python3 -c '
+import json, sys
+assert "full" in [w["kind"] for w in json.load(sys.stdin)["warnings"]]'
 }

@@ -22,23 +22,16 @@ void branch_list_free(struct branch_list *l)
 	*l = (struct branch_list){ 0 };
 }
 
-static bool is_taken(const struct branch_list *l, const char *name)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (strcmp(l->v[i].name, name) == 0)
-			return true;
-	return false;
-}
-
-/* The name of the branch of the run at path. */
-static char *branch_name(const struct branch_list *l, const char *path)
+/* The name of the branch of the run at path. It follows from the path alone, so
+ * that it does not change when another run comes or goes. */
+static char *branch_name(const char *path)
 {
 	const char *slash = strchr(path, '/');
 	char *name;
 
 	if (*path == 0)
 		return strdup("main");
-	if (slash && strncmp(path, "runs/", 5) == 0 && !strchr(slash + 1, '/') && !is_taken(l, slash + 1))
+	if (slash && strncmp(path, "runs/", 5) == 0 && !strchr(slash + 1, '/') && strcmp(slash + 1, "main") != 0)
 		return strdup(slash + 1);
 	name = strdup(path);
 	for (char *p = name; p && *p; p++)
@@ -49,7 +42,7 @@ static char *branch_name(const struct branch_list *l, const char *path)
 
 static int add_branch(struct branch_list *l, const char *path, uint64_t ino)
 {
-	struct branch b = { .name = branch_name(l, path), .path = strdup(path), .ino = ino };
+	struct branch b = { .name = branch_name(path), .path = strdup(path), .ino = ino };
 	struct branch *v = realloc(l->v, (l->n + 1) * sizeof(*v));
 
 	if (v)

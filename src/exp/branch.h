@@ -1,9 +1,9 @@
 /* Branches: in this version one for each run (spec section 2).
  *
  * The top of the mount is branch main; a directory directly in runs/ is the
- * branch of its name; a run by another pattern, or named as one that is there
- * already, is called by its path with "." for "/". A branch is there once its
- * run holds a file with a role. */
+ * branch of its name; runs/main, and a run by another pattern, is called by its
+ * path with "." for "/". Of two with one name (runs/a.b, a/b) the first pattern's
+ * is seen. A branch is there once its run holds a file with a role. */
 #ifndef EXPFS_BRANCH_H
 #define EXPFS_BRANCH_H
 

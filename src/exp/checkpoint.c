@@ -1,7 +1,7 @@
-/* The names are walked with one reader of the database. Which of the checkpoints
- * are complete is decided later and only of those that matter: for the newest,
- * from the newest on. Only a directory that neither marker nor tracker tells
- * of needs the one before it, and so all older ones, decided first.
+/* Which of the checkpoints are complete is decided late and only of those that
+ * matter: for the newest one, from the newest on. Only a directory that neither
+ * marker nor tracker tells of needs the one before it, and so all older ones,
+ * decided first.
  *
  * The order of checkpoints is that of the commits that completed them: a file's
  * is the later of "its last writer closed it" and "it got a name with a role";
@@ -66,12 +66,14 @@ static int add_checkpoint(struct checkpoint_list *l, const struct entry *e)
 }
 
 /* Is it an all-digit directory with a marker in it (Orbax, torch DCP)? */
-static int is_digit_checkpoint(struct db *db, const struct entry *e)
+static int is_digit_checkpoint(struct expfs *ex, const struct entry *e)
 {
+	_cleanup_(cleanup_reader) struct db *db = NULL;
 	static const char *const marker[] = { "_CHECKPOINT_METADATA", ".metadata" };
 
 	if (!role_digit_dir(path_last(e->path)))
 		return 0;
+	db = meta_reader(ex->meta);
 	for (size_t i = 0; i < ARRAY_SIZE(marker); i++) {
 		struct dirent_row d;
 		int r = dirent_get(db, e->row.ino, marker[i], &d);
@@ -82,7 +84,7 @@ static int is_digit_checkpoint(struct db *db, const struct entry *e)
 	return 0;
 }
 
-static int is_checkpoint(struct expfs *ex, struct db *db, const struct entry *e, size_t base)
+static int is_checkpoint(struct expfs *ex, const struct entry *e, size_t base)
 {
 	bool is_dir = S_ISDIR(e->row.mode);
 
@@ -90,14 +92,14 @@ static int is_checkpoint(struct expfs *ex, struct db *db, const struct entry *e,
 		return 0;
 	if (path_role_below(ex, e->path, base, is_dir) == ROLE_WEIGHTS)
 		return 1;
-	return is_dir ? is_digit_checkpoint(db, e) : 0;
+	return is_dir ? is_digit_checkpoint(ex, e) : 0;
 }
 
 /* What stands below the directory dir; base as of path_run_base(). */
-static int walk(struct checkpoint_list *l, struct db *db, uint64_t dir, const char *path, size_t base, bool nested)
+static int walk(struct checkpoint_list *l, uint64_t dir, const char *path, size_t base, bool nested, unsigned depth)
 {
-	_cleanup_entries_ struct entries e;
-	int r = entries_read(db, dir, path, true, &e);
+	_cleanup_entries_ struct entries e = { 0 };
+	int r = depth == ENTRIES_DEPTH ? 0 : entries_read(l->ex, dir, path, true, &e);
 
 	if (r < 0)
 		return r == -ENAMETOOLONG ? 0 : r;
@@ -105,11 +107,11 @@ static int walk(struct checkpoint_list *l, struct db *db, uint64_t dir, const ch
 		const struct entry *v = &e.v[i];
 		bool is_run = S_ISDIR(v->row.mode) && path_is_run(l->ex, v->path);
 
-		r = is_run ? 0 : is_checkpoint(l->ex, db, v, base);
+		r = is_run ? 0 : is_checkpoint(l->ex, v, base);
 		if (r == 1)
 			r = add_checkpoint(l, v);
 		else if (r == 0 && S_ISDIR(v->row.mode) && (nested || !is_run))
-			r = walk(l, db, v->row.ino, v->path, is_run ? strlen(v->path) + 1 : base, nested);
+			r = walk(l, v->row.ino, v->path, is_run ? strlen(v->path) + 1 : base, nested, depth + 1);
 	}
 	return MIN(r, 0);
 }
@@ -154,7 +156,7 @@ static int load_members(struct expfs *ex, struct checkpoint_list *l)
 		if (!c->members)
 			return -ENOMEM;
 		r = members_load(ex, c->ino, c->members);
-		if (r < 0 && r != -E2BIG)
+		if (r < 0)
 			return r;
 		c->order = MAX(c->order, c->members->order);
 		c->imported = c->members->n > 0 && c->members->imported;
@@ -215,13 +217,8 @@ void checkpoint_judge(struct checkpoint_list *l)
 int checkpoint_scan(struct expfs *ex, uint64_t dir, const char *path, bool nested, struct checkpoint_list *ret)
 {
 	struct checkpoint_list l = { .ex = ex };
-	int r;
+	int r = walk(&l, dir, path, path_run_base(ex, path), nested, 0);
 
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = walk(&l, db, dir, path, path_run_base(ex, path), nested);
-	}
 	if (r == 0)
 		r = load_members(ex, &l);
 	if (r < 0) {
@@ -357,19 +354,26 @@ static int search_one(void *arg, const struct dirent_row *d, const char *name, c
 	return path_role_below(s->ex, path, s->base, false) != ROLE_NONE;
 }
 
-static int any_role(struct expfs *ex, struct db *db, uint64_t dir, const char *path, size_t base)
+static int read_search(struct search *s, uint64_t dir)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
+
+	return dirent_list_roles(db, dir, search_one, s);
+}
+
+static int any_role(struct expfs *ex, uint64_t dir, const char *path, size_t base, unsigned depth)
 {
 	struct search s = { .ex = ex, .base = base, .dirs.dir = path };
-	int r = dirent_list_roles(db, dir, search_one, &s);
+	int r = depth == ENTRIES_DEPTH ? 0 : read_search(&s, dir);
 
 	for (size_t i = 0; i < s.dirs.n && r == 0; i++) {
 		const struct entry *v = &s.dirs.v[i];
 
 		if (path_is_run(ex, v->path))
 			continue;
-		r = is_checkpoint(ex, db, v, base);
+		r = is_checkpoint(ex, v, base);
 		if (r == 0)
-			r = any_role(ex, db, v->row.ino, v->path, base);
+			r = any_role(ex, v->row.ino, v->path, base, depth + 1);
 	}
 	entries_free(&s.dirs);
 	return r == -ENAMETOOLONG ? 0 : r;
@@ -377,8 +381,7 @@ static int any_role(struct expfs *ex, struct db *db, uint64_t dir, const char *p
 
 int checkpoint_any_role(struct expfs *ex, uint64_t dir, const char *path, bool *ret)
 {
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-	int r = any_role(ex, db, dir, path, path_run_base(ex, path));
+	int r = any_role(ex, dir, path, path_run_base(ex, path), 0);
 
 	if (r >= 0)
 		*ret = r > 0;

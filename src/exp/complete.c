@@ -10,6 +10,7 @@
 #include "meta/content.h"
 
 #define IDLE_NS 10000000000ll /* a directory left alone that long may be complete */
+#define CLOCK_NS 20000000ll   /* more than the kernel's clock for files may be coarse */
 #define MEMBERS_MAX 100000    /* files of one directory checkpoint */
 #define TRACKER_MAX 4096
 
@@ -25,16 +26,17 @@ void members_free(struct members *m)
 }
 
 /* All files below a directory, by name. */
-static int collect(struct db *db, uint64_t dir, const char *path, struct members *m)
+static int collect(struct expfs *ex, uint64_t dir, const char *path, unsigned depth, struct members *m)
 {
-	_cleanup_entries_ struct entries e;
-	int r = entries_read(db, dir, path, false, &e);
+	_cleanup_entries_ struct entries e = { 0 };
+	int r = depth == ENTRIES_DEPTH ? -E2BIG : entries_read(ex, dir, path, false, &e);
 
 	for (size_t i = 0; i < e.n && r == 0; i++) {
 		struct member *v;
 
 		if (S_ISDIR(e.v[i].row.mode)) {
-			r = collect(db, e.v[i].row.ino, e.v[i].path, m);
+			m->nested = true;
+			r = collect(ex, e.v[i].row.ino, e.v[i].path, depth + 1, m);
 			continue;
 		}
 		if (!S_ISREG(e.v[i].row.mode))
@@ -58,11 +60,14 @@ static int member_compare(const void *a, const void *b)
 
 int members_load(struct expfs *ex, uint64_t dir, struct members *m)
 {
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	int r;
 
 	m->imported = true;
-	r = collect(db, dir, "", m);
+	r = collect(ex, dir, "", 0, m);
+	if (r == -E2BIG || r == -ENAMETOOLONG) {
+		m->too_many = true;
+		r = 0;
+	}
 	if (r == 0 && m->n > 0)
 		qsort(m->v, m->n, sizeof(*m->v), member_compare);
 	return r;
@@ -211,10 +216,11 @@ static bool is_subset(const struct members *a, const struct members *b)
 }
 
 /* A directory that was complete stays so as long as nothing in it changed: its
- * own entries (which clears the flag) and its files (whose order is kept). */
+ * own entries (which clears the flag) and its files (whose order is kept). One
+ * with subdirectories is asked each time. */
 static bool was_complete(const struct checkpoint *c)
 {
-	return (c->flags & INODE_CLOSED) && c->members->order <= c->dir_order;
+	return (c->flags & INODE_CLOSED) && !c->members->nested && c->members->order <= c->dir_order;
 }
 
 static int tx_set_complete(struct db *db, void *arg)
@@ -234,6 +240,8 @@ static const char *files_fault(struct expfs *ex, const struct members *m)
 {
 	bool any = false;
 
+	if (m->too_many)
+		return "has more files or levels than are looked at";
 	for (size_t i = 0; i < m->n; i++) {
 		bool weights = role_weights_suffix(m->v[i].name, strlen(m->v[i].name));
 		const char *why;
@@ -271,7 +279,8 @@ const char *complete_dir_fault_after(const struct checkpoint *c, const struct me
 
 void complete_remember(struct expfs *ex, struct checkpoint *c)
 {
-	if (!was_complete(c))
+	/* So young a change can hide another one behind its time. */
+	if (!was_complete(c) && !c->members->nested && now_ns() - c->dir_mtime > CLOCK_NS)
 		expfs_write(ex, tx_set_complete, c); /* if it cannot be kept, it is judged again */
 }
 

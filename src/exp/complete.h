@@ -19,9 +19,11 @@ struct members {
 	uint64_t order; /* of the latest */
 	bool imported;  /* all of them */
 	int64_t mtime;  /* the latest, ns */
+	bool nested;    /* there are subdirectories */
+	bool too_many;  /* not all of them are here */
 };
 
-/* All files below a directory. -E2BIG: more than are looked at, *m has those. */
+/* All files below a directory, or those that are looked at. */
 int members_load(struct expfs *ex, uint64_t dir, struct members *m);
 void members_free(struct members *m);
 

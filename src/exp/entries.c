@@ -47,8 +47,10 @@ int entries_add(void *arg, const struct dirent_row *d, const char *name, const s
 	return strlen(path) < PATH_BOUND ? 0 : -ENAMETOOLONG;
 }
 
-int entries_read(struct db *db, uint64_t ino, const char *path, bool roles_only, struct entries *ret)
+int entries_read(struct expfs *ex, uint64_t ino, const char *path, bool roles_only, struct entries *ret)
 {
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
 	*ret = (struct entries){ .dir = path };
-	return roles_only ? dirent_list_roles(db, ino, entries_add, ret) : dirent_list(db, ino, 0, true, entries_add, ret);
+	return roles_only ? dirent_list_roles(db, ino, entries_add, ret) : dirent_list(db, ino, 0, INT64_MAX, true, entries_add, ret);
 }

@@ -18,10 +18,12 @@ struct entries {
 	const char *dir;
 };
 
+#define ENTRIES_DEPTH 64 /* directories below each other that are looked into */
+
 /* All entries of the directory ino at path, or those only that could have a role
  * and the subdirectories. -ENAMETOOLONG: paths there are not looked at. *ret is
  * to be given to entries_free() in any case. */
-int entries_read(struct db *db, uint64_t ino, const char *path, bool roles_only, struct entries *ret);
+int entries_read(struct expfs *ex, uint64_t ino, const char *path, bool roles_only, struct entries *ret);
 void entries_free(struct entries *e);
 
 /* Adds one, as dirent_list() gives them; arg is the struct entries. */

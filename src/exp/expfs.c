@@ -45,11 +45,11 @@ static int fail_open(char **ret_error, int r, const char *path, unsigned format)
 	return fail(ret_error, r, path, strerror(-r));
 }
 
-static bool give_space(void *arg)
+static bool give_space(void *arg, bool frees)
 {
 	struct expfs *ex = arg;
 
-	return store_reserve_give(ex->store);
+	return store_reserve_give(ex->store, frees);
 }
 
 static int load_config(struct expfs *ex)
@@ -230,6 +230,11 @@ int expfs_write(struct expfs *ex, meta_fn f, void *arg)
 	return atomic_load(&ex->read_only) ? -EROFS : meta_write(ex->meta, f, arg);
 }
 
+int expfs_write_freeing(struct expfs *ex, meta_fn f, void *arg)
+{
+	return atomic_load(&ex->read_only) ? -EROFS : meta_write_freeing(ex->meta, f, arg);
+}
+
 void expfs_fail(struct expfs *ex, const char *reason)
 {
 	scoped_lock(&ex->read_only_lock);
@@ -240,11 +245,18 @@ void expfs_fail(struct expfs *ex, const char *reason)
 	log_msg("%s; the mount is read-only from now on", reason);
 }
 
+int expfs_sync_result(struct expfs *ex, int r)
+{
+	if (r < 0 && r != -ENOMEM && r != -EMFILE && r != -ENFILE && r != -EROFS)
+		expfs_fail(ex, "the store's disk failed a sync");
+	return r;
+}
+
 bool expfs_make_space(struct expfs *ex, bool precious)
 {
 	if (keeper_reap(ex))
 		return true;
-	return precious && store_reserve_give(ex->store);
+	return precious && store_reserve_give(ex->store, false);
 }
 
 int expfs_statvfs(struct expfs *ex, struct statvfs *ret)
@@ -284,12 +296,8 @@ int expfs_inode_get(struct expfs *ex, struct db *db, uint64_t ino, struct inode_
 			last = row.object;
 			continue;
 		}
-		if (r == -ENOENT) {
-			log_msg("inode %llu: its content, object %llx, is not in the store; run expfs fsck on it",
-				(unsigned long long)ino, (unsigned long long)row.object);
-			r = -EIO;
-		}
-		if (r < 0)
+		/* Lost: the name must still be seen, to be removed; reading tells. */
+		if (r < 0 && r != -ENOENT)
 			return r;
 		*ret = row;
 		return 0;

@@ -53,10 +53,21 @@ int expfs_init(const char *path, char **ret_error);
 
 /* meta_write(), but -EROFS once the store is read-only. */
 int expfs_write(struct expfs *ex, meta_fn f, void *arg);
+int expfs_write_freeing(struct expfs *ex, meta_fn f, void *arg); /* meta_write_freeing() */
+
+/* Does an errno say that there is no space? */
+static inline bool expfs_is_full(int r)
+{
+	return r == -ENOSPC || r == -EDQUOT;
+}
 
 /* Ends all writing, for good, because the disk failed. The reason is a
  * complete sentence without full stop. */
 void expfs_fail(struct expfs *ex, const char *reason);
+
+/* Hands on the result of a sync; one that failed ends all writing, but not for
+ * want of memory or descriptors. */
+int expfs_sync_result(struct expfs *ex, int r);
 
 /* Frees what is waiting to be freed, then, for what is small and precious, a
  * piece of the reserve; whether anything came of it. */

@@ -12,16 +12,20 @@
 #include <string.h>
 
 #include "exp/file_state.h"
+#include "exp/keeper.h"
 #include "util/io.h"
 #include "util/log.h"
 
 #define BUCKETS 1024
+#define COPY_MAX 0x7ffff000ull     /* as of copy_file_range(2); the reply has 32 bits */
 #define SMALL (256u << 10)         /* a file that may use the reserve of a full disk */
+#define WAITERS_MAX 8              /* of the threads that serve the kernel */
 #define RELEASE_WAIT_NS 500000000  /* from close(2) to the end of the handle, on a busy machine */
 
 struct file_table {
 	pthread_mutex_t lock;
 	pthread_cond_t released;
+	unsigned waiters;
 	struct file *bucket[BUCKETS];
 };
 
@@ -151,6 +155,9 @@ void file_put(struct file *f)
 	}
 	*find(t, f->ino) = f->next;
 	pthread_mutex_unlock(&t->lock);
+	/* If it was unlinked and forgotten while it was in use, it goes now. */
+	if (f->ex->is_known && !f->ex->is_known(f->ex->is_known_arg, f->ino))
+		keeper_forgotten(f->ex, f->ino);
 	file_free(f);
 }
 
@@ -173,10 +180,12 @@ bool file_is_written(struct expfs *ex, uint64_t ino)
 		if (!f || f->writers == 0)
 			return false;
 		closed = f->closed_at;
-		if (!closed || monotonic_ns() > closed + RELEASE_WAIT_NS)
+		if (!closed || monotonic_ns() > closed + RELEASE_WAIT_NS || t->waiters == WAITERS_MAX)
 			return true;
 		until = ns_timespec(closed + RELEASE_WAIT_NS);
+		t->waiters++;
 		pthread_cond_timedwait(&t->released, &t->lock, &until);
+		t->waiters--;
 	}
 }
 
@@ -190,16 +199,34 @@ int file_new_object(struct expfs *ex, struct object **ret)
 	return r;
 }
 
+int file_new_object_precious(struct expfs *ex, struct object **ret)
+{
+	int r = file_new_object(ex, ret);
+
+	return expfs_is_full(r) && expfs_make_space(ex, true) ? file_new_object(ex, ret) : r;
+}
+
 void file_abandon(struct expfs *ex, struct object *obj)
 {
 	object_unlink(ex->store, object_id(obj));
 	object_put(obj);
 }
 
+static void set_fresh(struct file *f)
+{
+	f->fresh = true;
+	f->dirty = true;
+	f->times_set = false;
+	if (!f->run)
+		f->run = digest_run_new();
+}
+
+/* Somebody may have found the name, and got the file, already. */
 int file_adopt(struct expfs *ex, uint64_t ino, struct object *obj, struct file **ret)
 {
 	struct file_table *t = ex->files;
-	struct file *f = file_alloc(ex, ino);
+	struct file **p, *f = file_alloc(ex, ino);
+	bool found;
 
 	if (!f) {
 		object_put(obj);
@@ -207,12 +234,26 @@ int file_adopt(struct expfs *ex, uint64_t ino, struct object *obj, struct file *
 	}
 	f->obj = obj;
 	f->live = true;
-	f->fresh = true;
-	f->dirty = true;
-	f->run = digest_run_new();
-	scoped_lock(&t->lock);
-	*find(t, ino) = f;
-	*ret = f;
+	set_fresh(f);
+	pthread_mutex_lock(&t->lock);
+	p = find(t, ino);
+	found = *p != NULL;
+	if (found)
+		(*p)->refs++;
+	else
+		*p = f;
+	*ret = *p;
+	pthread_mutex_unlock(&t->lock);
+	if (!found)
+		return 0;
+	file_free(f);
+	f = *ret;
+	if (wait_loaded(f) < 0) {
+		file_put(f);
+		return -EIO;
+	}
+	scoped_lock(&f->lock);
+	set_fresh(f);
 	return 0;
 }
 
@@ -233,6 +274,7 @@ static void set_written(struct file *f)
 {
 	f->dirty = true;
 	f->times_set = false;
+	f->synced = false;
 	if (f->closed_at) {
 		scoped_lock(&f->ex->files->lock);
 		f->closed_at = 0;
@@ -277,8 +319,7 @@ void file_close_writer(struct file *f, bool flushed)
 	set_closed(f, -1, 0);
 }
 
-/* Pins an object that the database names; its file must be there. */
-static int pin_content(const struct file *f, struct object *obj, int *ret_fd)
+int file_pin_content(const struct file *f, struct object *obj, int *ret_fd)
 {
 	int r = object_pin(obj, ret_fd);
 
@@ -306,7 +347,7 @@ int file_read_begin(struct file *f, struct object **ret_obj, int *ret_fd)
 			return 0;
 		}
 		/* Not there: replaced by another since we looked, or lost. */
-		r = object_id(obj) == last ? pin_content(f, obj, ret_fd) : object_pin(obj, ret_fd);
+		r = object_id(obj) == last ? file_pin_content(f, obj, ret_fd) : object_pin(obj, ret_fd);
 		if (r == 0) {
 			*ret_obj = steal(&obj);
 			return 0;
@@ -337,7 +378,12 @@ static int begin_change(struct file *f, int *ret_fd)
 		if (r < 0)
 			return r;
 	}
-	return pin_content(f, f->obj, ret_fd);
+	r = file_pin_content(f, f->obj, ret_fd);
+	if (r == 0 && object_is_read_only(f->obj)) {
+		object_unpin(f->obj);
+		r = -EROFS;
+	}
+	return r;
 }
 
 ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off)
@@ -351,7 +397,7 @@ ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off)
 		return r;
 	set_written(f);
 	done = io_pwrite(fd, buf, n, off);
-	for (int i = 0; (done == -ENOSPC || (done >= 0 && (size_t)done < n)) && i < 4; i++) {
+	for (int i = 0; ((done < 0 && expfs_is_full((int)done)) || (done >= 0 && (size_t)done < n)) && i < 4; i++) {
 		uint64_t from = done < 0 ? 0 : (uint64_t)done;
 		ssize_t more;
 
@@ -380,9 +426,7 @@ static int truncate_to_empty(struct file *f)
 
 	if (atomic_load(&f->ex->read_only))
 		return -EROFS;
-	r = file_new_object(f->ex, &obj);
-	if (r == -ENOSPC && expfs_make_space(f->ex, true))
-		r = file_new_object(f->ex, &obj);
+	r = file_new_object_precious(f->ex, &obj);
 	if (r < 0)
 		return r;
 	set_written(f);
@@ -426,6 +470,8 @@ int file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 	set_written(f);
 	if (fallocate(fd, mode, (off_t)off, (off_t)len) < 0)
 		r = -errno;
+	if (expfs_is_full(r) && expfs_make_space(f->ex, false))
+		r = fallocate(fd, mode, (off_t)off, (off_t)len) < 0 ? -errno : 0;
 	object_unpin(f->obj);
 	if (mode & ~FALLOC_FL_KEEP_SIZE)
 		spoil_digest(f);
@@ -466,7 +512,7 @@ static ssize_t copy_bytes(struct file *in, uint64_t off_in, struct file *out, ui
 	spoil_digest(out);
 	r = file_read_begin(in, &from, &fd_in);
 	if (r == 0 && from) {
-		n = copy_file_range(fd_in, &oi, fd_out, &oo, (size_t)len, 0);
+		n = copy_file_range(fd_in, &oi, fd_out, &oo, (size_t)MIN(len, COPY_MAX), 0);
 		if (n < 0)
 			n = -errno;
 		file_read_end(from);
@@ -475,14 +521,32 @@ static ssize_t copy_bytes(struct file *in, uint64_t off_in, struct file *out, ui
 	return r < 0 ? r : n;
 }
 
+static int has_bytes_at(struct file *f, uint64_t off)
+{
+	struct object *obj;
+	struct stat st;
+	int fd, r;
+
+	r = file_read_begin(f, &obj, &fd);
+	if (r < 0 || !obj)
+		return r;
+	r = fstat(fd, &st) < 0 ? -errno : (uint64_t)st.st_size > off;
+	file_read_end(obj);
+	return r;
+}
+
 ssize_t file_copy(struct file *in, uint64_t off_in, struct file *out, uint64_t off_out, uint64_t len)
 {
 	uint64_t size;
-	int r = 0;
+	int r;
 
+	r = has_bytes_at(in, off_in);
+	if (r <= 0)
+		return r;
 	scoped_lock(&out->lock);
+	r = 0;
 	if (in != out && off_in == 0 && off_out == 0)
-		r = file_share_whole(out, in, len, &size);
+		r = file_share_whole(out, in, MIN(len, (uint64_t)UINT32_MAX), &size);
 	if (r == 1) {
 		set_written(out);
 		return (ssize_t)size;
@@ -498,7 +562,7 @@ int file_set_mtime(struct file *f, int64_t mtime, meta_fn set, void *arg)
 	if (f->live) {
 		struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, ns_timespec(mtime) };
 
-		r = pin_content(f, f->obj, &fd);
+		r = file_pin_content(f, f->obj, &fd);
 		if (r < 0)
 			return r;
 		r = futimens(fd, ts) < 0 ? -errno : 0;
@@ -510,23 +574,31 @@ int file_set_mtime(struct file *f, int64_t mtime, meta_fn set, void *arg)
 	return expfs_write(f->ex, set, arg);
 }
 
-int file_sync(struct file *f, bool data_only)
+static int sync_content(struct file *f, bool data_only)
 {
 	struct object *obj;
 	int fd, r;
 
 	r = file_read_begin(f, &obj, &fd);
-	if (r < 0)
+	if (r < 0 || !obj)
 		return r;
-	if (obj) {
-		r = object_sync(obj, data_only);
-		file_read_end(obj);
-	}
-	if (r == 0)
-		r = meta_sync(f->ex->meta);
-	if (r < 0 && r != -EINTR)
-		expfs_fail(f->ex, "the store's disk failed a sync");
+	/* Before the sync: a write from here on clears it again. */
+	pthread_mutex_lock(&f->lock);
+	f->synced = true;
+	pthread_mutex_unlock(&f->lock);
+	r = expfs_sync_result(f->ex, object_sync(obj, data_only));
+	file_read_end(obj);
 	return r;
+}
+
+int file_sync(struct file *f, bool data_only)
+{
+	int r = atomic_load(&f->ex->read_only) ? -EIO : sync_content(f, data_only);
+
+	if (r == 0)
+		r = expfs_sync_result(f->ex, meta_sync(f->ex->meta));
+	/* One that failed meanwhile may have taken the error of this one's bytes. */
+	return r == 0 && atomic_load(&f->ex->read_only) ? -EIO : r;
 }
 
 int file_seal_idle(struct file *f)

@@ -37,6 +37,7 @@ bool file_is_written(struct expfs *ex, uint64_t ino);
 /* An object for a file that is about to be made: the caller inserts both rows,
  * file_adopt() then makes it the content of the inode, file_abandon() undoes. */
 int file_new_object(struct expfs *ex, struct object **ret);
+int file_new_object_precious(struct expfs *ex, struct object **ret); /* may use the reserve */
 int file_adopt(struct expfs *ex, uint64_t ino, struct object *obj, struct file **ret); /* takes obj */
 void file_abandon(struct expfs *ex, struct object *obj);                               /* takes obj */
 

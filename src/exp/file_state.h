@@ -25,6 +25,7 @@ struct file {
 	int64_t closed_at;  /* monotonic: the last close that left none unflushed; 0: written since */
 	bool fresh;         /* written from empty */
 	bool dirty;         /* written since the last sealing */
+	bool synced;        /* synced since the last write */
 	bool times_set;     /* the mtime was set by hand after the last write */
 	struct digest_run *run;
 
@@ -45,12 +46,15 @@ int file_replace_empty(struct file *f, struct object *obj);
 /* Seals a live content. by_close: a writer ended; otherwise it was left alone. */
 int file_seal(struct file *f, bool by_close);
 
-/* Records that a writer closed a content that is sealed already. */
+/* Records that a writer closed a content that is sealed already, or stays live. */
 int file_mark_closed(struct file *f);
 
 /* Makes the sealed content of in the content of the empty f: 1 if it did, with
  * its size; 0 where it cannot. */
 int file_share_whole(struct file *f, struct file *in, uint64_t max, uint64_t *ret_size);
+
+/* Pins an object that the database names; its file must be there, else -EIO. */
+int file_pin_content(const struct file *f, struct object *obj, int *ret_fd);
 
 void file_set_content(struct file *f, struct object *obj, bool live); /* takes obj, drops the old */
 

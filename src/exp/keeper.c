@@ -1,5 +1,12 @@
-/* Locks: lock guards the list of forgotten inodes and the stop flag; no SQL and
- * no I/O under it. reap_lock makes removing one at a time. */
+/* An object is removed only when what took its place is on the disk: the rows that
+ * no longer name it, and the contents that they name instead. So a round takes
+ * the objects that wait for removal, syncs every sealed content, syncs the
+ * database's log, and only then removes them. A power cut finds either the old
+ * content, or the new one whole.
+ *
+ * Locks: lock guards the lists and the stop flag; no SQL and no I/O under it.
+ * round_lock makes rounds one at a time; it comes after file->lock and before the
+ * database's. */
 #include "exp/keeper.h"
 
 #include <string.h>
@@ -8,12 +15,18 @@
 #include "meta/content.h"
 #include "util/log.h"
 
-#define TICK_NS 2000000000ll /* an object waits one to two ticks for its sync */
+#define TICK_NS 2000000000ll
 #define SYNC_BATCH 256
 #define SYNC_ONE_BY_ONE 16
 #define REAP_BATCH 128
+#define REAP_WAIT_NS 50000000ll /* for a batch to fill */
 #define IDLE_TICKS 15         /* between looks for contents that were left alone */
 #define IDLE_NS 60000000000ll
+
+struct ids {
+	uint64_t *v;
+	size_t n, room;
+};
 
 struct keeper {
 	struct expfs *ex;
@@ -21,28 +34,53 @@ struct keeper {
 	pthread_mutex_t lock;
 	pthread_cond_t wake_keeper, wake_reaper;
 	bool stop;
-	uint64_t *forgotten;
-	size_t forgotten_count, forgotten_room;
-	pthread_mutex_t reap_lock;
-	uint64_t sync_mark; /* sealings below it were there at the last tick */
+	struct ids forgotten; /* inodes without a name that the kernel has forgotten */
+	struct ids doomed;    /* objects without a row */
+	pthread_mutex_t round_lock;
+	int64_t next_tick; /* monotonic; the keeper thread's own */
+	uint64_t first_id; /* nothing of this process has a lower one */
 };
+
+static bool ids_add(struct ids *l, uint64_t id)
+{
+	if (l->n == l->room) {
+		size_t room = l->room ? l->room * 2 : 256;
+		uint64_t *v = realloc(l->v, room * sizeof(*v));
+
+		if (!v)
+			return false; /* the next mount finds it */
+		l->v = v;
+		l->room = room;
+	}
+	l->v[l->n++] = id;
+	return true;
+}
 
 void keeper_forgotten(struct expfs *ex, uint64_t ino)
 {
 	struct keeper *k = ex->keeper;
 
+	if (!k)
+		return;
 	scoped_lock(&k->lock);
-	if (k->forgotten_count == k->forgotten_room) {
-		size_t room = k->forgotten_room ? k->forgotten_room * 2 : 256;
-		uint64_t *p = realloc(k->forgotten, room * sizeof(*p));
+	if (ids_add(&k->forgotten, ino) && (k->forgotten.n == 1 || k->forgotten.n == REAP_BATCH))
+		pthread_cond_signal(&k->wake_reaper);
+}
 
-		if (!p)
-			return; /* the next mount finds it */
-		k->forgotten = p;
-		k->forgotten_room = room;
-	}
-	k->forgotten[k->forgotten_count++] = ino;
-	pthread_cond_signal(&k->wake_reaper);
+static void unlink_object(struct expfs *ex, uint64_t id)
+{
+	int r = object_unlink(ex->store, id);
+
+	if (r < 0 && r != -ENOENT)
+		log_msg("object %llx: cannot be removed: %s", (unsigned long long)id, strerror(-r));
+}
+
+void keeper_remove(struct expfs *ex, uint64_t object)
+{
+	struct keeper *k = ex->keeper;
+
+	scoped_lock(&k->lock);
+	ids_add(&k->doomed, object);
 }
 
 struct reap {
@@ -79,7 +117,7 @@ static int tx_reap(struct db *db, void *arg)
 
 static int reap_batch(struct reap *p)
 {
-	int r = expfs_write(p->ex, tx_reap, p);
+	int r = expfs_write_freeing(p->ex, tx_reap, p);
 
 	if (r < 0)
 		log_msg("unlinked files cannot be removed: %s", strerror(-r));
@@ -88,24 +126,26 @@ static int reap_batch(struct reap *p)
 	return r;
 }
 
-bool keeper_reap(struct expfs *ex)
+/* Up to a batch of forgotten inodes; how many there were. */
+static int reap(struct keeper *k)
 {
-	struct keeper *k = ex->keeper;
-	struct reap p = { .ex = ex };
-	bool any = false;
+	struct reap p = { .ex = k->ex };
+	int r;
 
-	if (!k)
-		return false;
-	scoped_lock(&k->reap_lock);
-	for (;;) {
-		pthread_mutex_lock(&k->lock);
-		for (p.n = 0; p.n < REAP_BATCH && k->forgotten_count > 0; p.n++)
-			p.ino[p.n] = k->forgotten[--k->forgotten_count];
-		pthread_mutex_unlock(&k->lock);
-		if (p.n == 0 || reap_batch(&p) < 0)
-			return any;
-		any = true;
-	}
+	pthread_mutex_lock(&k->lock);
+	while (p.n < REAP_BATCH && k->forgotten.n > 0)
+		p.ino[p.n++] = k->forgotten.v[--k->forgotten.n];
+	pthread_mutex_unlock(&k->lock);
+	if (p.n == 0)
+		return 0;
+	r = reap_batch(&p);
+	if (r == 0)
+		return p.n;
+	pthread_mutex_lock(&k->lock);
+	while (p.n > 0)
+		ids_add(&k->forgotten, p.ino[--p.n]);
+	pthread_mutex_unlock(&k->lock);
+	return r;
 }
 
 static void *reaper_main(void *arg)
@@ -114,13 +154,24 @@ static void *reaper_main(void *arg)
 
 	pthread_mutex_lock(&k->lock);
 	while (!k->stop) {
-		if (k->forgotten_count == 0) {
+		struct timespec until = ns_timespec(monotonic_ns() + REAP_WAIT_NS);
+		int r;
+
+		if (k->forgotten.n == 0) {
 			pthread_cond_wait(&k->wake_reaper, &k->lock);
 			continue;
 		}
+		/* More will come, and many are removed at the cost of few. */
+		while (!k->stop && k->forgotten.n < REAP_BATCH)
+			if (pthread_cond_timedwait(&k->wake_reaper, &k->lock, &until) == ETIMEDOUT)
+				break;
 		pthread_mutex_unlock(&k->lock);
-		keeper_reap(k->ex);
+		r = reap(k);
 		pthread_mutex_lock(&k->lock);
+		if (r < 0 && !k->stop) { /* the disk is full, or worse: not at once again */
+			until = ns_timespec(monotonic_ns() + TICK_NS);
+			pthread_cond_timedwait(&k->wake_reaper, &k->lock, &until);
+		}
 	}
 	pthread_mutex_unlock(&k->lock);
 	return NULL;
@@ -199,49 +250,66 @@ int keeper_sync_dir(struct expfs *ex, uint64_t dir)
 			after = row[m.n - 1].id;
 		r = m.n > 0 ? sync_rows(ex, row, m.n) : m.n;
 		if (r == 0 && m.n > 0)
-			r = expfs_write(ex, tx_synced, &m);
+			expfs_write(ex, tx_synced, &m); /* only a note */
 	} while (r == 0 && m.n == SYNC_BATCH);
 	if (r == 0)
 		r = meta_sync(ex->meta);
-	if (r < 0 && r != -EROFS)
-		expfs_fail(ex, "the store's disk failed a sync");
-	return r;
+	return expfs_sync_result(ex, r);
 }
 
-/* One batch of objects sealed before the mark; how many there were. */
-static int sync_batch(struct keeper *k, struct content_row *row, uint64_t *after)
-{
-	struct marks m = { .row = row };
-	int n, r;
-
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(k->ex->meta);
-
-		n = content_list_unsynced(db, *after, row, SYNC_BATCH);
-	}
-	for (int i = 0; i < n; i++) {
-		*after = row[i].id;
-		if (row[i].seal < k->sync_mark)
-			row[m.n++] = row[i];
-	}
-	if (n <= 0 || m.n == 0)
-		return n;
-	r = sync_rows(k->ex, row, m.n);
-	if (r < 0)
-		expfs_fail(k->ex, "the store's disk failed a sync");
-	else
-		r = expfs_write(k->ex, tx_synced, &m);
-	return r < 0 ? r : n;
-}
-
-static void sync_sealed(struct keeper *k)
+/* Syncs all sealed contents that are not, then the database's log. */
+static int sync_all(struct expfs *ex)
 {
 	struct content_row row[SYNC_BATCH];
+	struct marks m = { .row = row };
 	uint64_t after = 0;
+	int r;
 
-	while (sync_batch(k, row, &after) == SYNC_BATCH)
+	do {
+		{
+			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+			m.n = content_list_unsynced(db, after, row, SYNC_BATCH);
+		}
+		if (m.n <= 0)
+			break;
+		after = row[m.n - 1].id;
+		r = expfs_sync_result(ex, sync_rows(ex, row, m.n));
+		if (r < 0)
+			return r;
+		expfs_write(ex, tx_synced, &m); /* only a note */
+	} while (m.n == SYNC_BATCH);
+	return m.n < 0 ? m.n : expfs_sync_result(ex, meta_sync(ex->meta));
+}
+
+/* With round_lock held; whether anything was removed. */
+static bool round_of_removal(struct keeper *k)
+{
+	struct ids doomed;
+	int r;
+
+	pthread_mutex_lock(&k->lock);
+	doomed = k->doomed;
+	k->doomed = (struct ids){ 0 };
+	pthread_mutex_unlock(&k->lock);
+	r = sync_all(k->ex);
+	/* What cannot be removed now has no row: the next mount removes it. */
+	for (size_t i = 0; i < doomed.n && r == 0; i++)
+		unlink_object(k->ex, doomed.v[i]);
+	free(doomed.v);
+	return r == 0 && doomed.n > 0;
+}
+
+bool keeper_reap(struct expfs *ex)
+{
+	struct keeper *k = ex->keeper;
+
+	if (!k || atomic_load(&ex->read_only))
+		return false;
+	while (reap(k) > 0)
 		;
-	k->sync_mark = meta_id(k->ex->meta);
+	scoped_lock(&k->round_lock);
+	return round_of_removal(k);
 }
 
 static void seal_if_idle(struct expfs *ex, uint64_t object)
@@ -283,60 +351,72 @@ static void seal_idle(struct expfs *ex)
 	} while (n == SYNC_BATCH);
 }
 
-struct sweep {
-	struct expfs *ex;
-	uint64_t before; /* younger ones may be about to get their row */
-};
-
-static int sweep_one(void *arg, uint64_t id, const char *name)
+static bool is_stopping(struct keeper *k)
 {
-	struct sweep *s = arg;
-	struct content_row row;
-	bool stop;
+	scoped_lock(&k->lock);
+	return k->stop;
+}
+
+static void tick(struct keeper *k, bool idle)
+{
+	struct expfs *ex = k->ex;
 	int r;
 
-	pthread_mutex_lock(&s->ex->keeper->lock);
-	stop = s->ex->keeper->stop;
-	pthread_mutex_unlock(&s->ex->keeper->lock);
-	if (stop)
+	k->next_tick = monotonic_ns() + TICK_NS;
+	if (atomic_load(&ex->read_only))
+		return;
+	pthread_mutex_lock(&k->round_lock);
+	round_of_removal(k);
+	pthread_mutex_unlock(&k->round_lock);
+	r = meta_checkpoint(ex->meta);
+	if (r < 0 && !expfs_is_full(r))
+		expfs_sync_result(ex, r);
+	store_reserve_hold(ex->store);
+	if (idle)
+		seal_idle(ex);
+}
+
+/* A file without a row, from before this process, for younger ones may be about
+ * to get theirs. */
+static int sweep_one(void *arg, uint64_t id, const char *name)
+{
+	struct keeper *k = arg;
+	struct content_row row;
+	int r;
+
+	if (is_stopping(k))
 		return -ECANCELED;
-	if (id == 0 || id >= s->before)
+	if (monotonic_ns() > k->next_tick)
+		tick(k, false);
+	if (id == 0 || id >= k->first_id)
 		return 0;
 	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(k->ex->meta);
 
 		r = content_get(db, id, &row);
 	}
-	if (r == -ESTALE) {
-		r = object_unlink(s->ex->store, id);
-		if (r < 0 && r != -ENOENT)
-			log_msg("%s: has no row and cannot be removed: %s", name, strerror(-r));
-	}
+	if (r == -ESTALE)
+		unlink_object(k->ex, id);
 	return 0;
 }
 
 static void *keeper_main(void *arg)
 {
 	struct keeper *k = arg;
-	struct sweep sweep = { .ex = k->ex, .before = k->sync_mark };
 
-	if (!k->ex->was_clean && object_each(k->ex->store, sweep_one, &sweep) == 0)
+	k->next_tick = monotonic_ns() + TICK_NS;
+	if (!k->ex->was_clean && object_each(k->ex->store, sweep_one, k) == 0)
 		meta_recovered(k->ex->meta);
 	pthread_mutex_lock(&k->lock);
-	for (unsigned tick = 1; !k->stop; tick++) {
-		struct timespec until = ns_timespec(monotonic_ns() + TICK_NS);
+	for (unsigned n = 1; !k->stop; n++) {
+		struct timespec until = ns_timespec(k->next_tick);
 
-		pthread_cond_timedwait(&k->wake_keeper, &k->lock, &until);
+		while (!k->stop && pthread_cond_timedwait(&k->wake_keeper, &k->lock, &until) != ETIMEDOUT)
+			;
 		if (k->stop)
 			break;
 		pthread_mutex_unlock(&k->lock);
-		if (!atomic_load(&k->ex->read_only)) {
-			sync_sealed(k);
-			meta_checkpoint(k->ex->meta);
-			store_reserve_hold(k->ex->store);
-			if (tick % IDLE_TICKS == 0)
-				seal_idle(k->ex);
-		}
+		tick(k, n % IDLE_TICKS == 0);
 		pthread_mutex_lock(&k->lock);
 	}
 	pthread_mutex_unlock(&k->lock);
@@ -346,10 +426,11 @@ static void *keeper_main(void *arg)
 static void keeper_free(struct keeper *k)
 {
 	pthread_mutex_destroy(&k->lock);
-	pthread_mutex_destroy(&k->reap_lock);
+	pthread_mutex_destroy(&k->round_lock);
 	pthread_cond_destroy(&k->wake_keeper);
 	pthread_cond_destroy(&k->wake_reaper);
-	free(k->forgotten);
+	free(k->forgotten.v);
+	free(k->doomed.v);
 	free(k);
 }
 
@@ -361,16 +442,16 @@ int keeper_start(struct expfs *ex)
 	if (!k)
 		return -ENOMEM;
 	k->ex = ex;
-	k->sync_mark = meta_id(ex->meta);
+	k->first_id = meta_id(ex->meta);
 	pthread_mutex_init(&k->lock, NULL);
-	pthread_mutex_init(&k->reap_lock, NULL);
+	pthread_mutex_init(&k->round_lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&k->wake_keeper, &attr);
+	pthread_cond_init(&k->wake_reaper, &attr);
 	pthread_condattr_destroy(&attr);
-	pthread_cond_init(&k->wake_reaper, NULL);
-	reap_left_over(ex);
 	ex->keeper = k;
+	reap_left_over(ex);
 	if (pthread_create(&k->keeper, NULL, keeper_main, k) != 0)
 		goto fail;
 	if (pthread_create(&k->reaper, NULL, reaper_main, k) == 0)
@@ -400,10 +481,6 @@ void keeper_stop(struct expfs *ex)
 	pthread_join(k->keeper, NULL);
 	pthread_join(k->reaper, NULL);
 	keeper_reap(ex);
-	if (!atomic_load(&ex->read_only)) {
-		sync_sealed(k); /* what was there at the last tick … */
-		sync_sealed(k); /* … and the rest */
-	}
 	ex->keeper = NULL;
 	keeper_free(k);
 }

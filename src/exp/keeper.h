@@ -1,9 +1,10 @@
 /* Work in the background: what nobody waits for.
  *
  * Two threads. The reaper removes inodes that lost their last name and their
- * last user. The keeper syncs sealed objects within five seconds, moves the
- * database's log, seals contents that were left alone, holds the reserve, and
- * after a disorderly end removes object files that no row names. */
+ * last user. The keeper, every two seconds, syncs sealed objects and names and
+ * then removes the objects that nothing names; it moves the database's log, seals
+ * contents that were left alone, holds the reserve, and after a disorderly end
+ * removes object files that no row names. */
 #ifndef EXPFS_KEEPER_H
 #define EXPFS_KEEPER_H
 
@@ -14,6 +15,9 @@ void keeper_stop(struct expfs *ex); /* ends what is under way in good order */
 
 /* An inode that has no name any more is not known to the kernel any more. */
 void keeper_forgotten(struct expfs *ex, uint64_t ino);
+
+/* An object has no row any more: its file is removed once that is on the disk. */
+void keeper_remove(struct expfs *ex, uint64_t object);
 
 /* Removes what waits to be removed, now; whether there was anything. */
 bool keeper_reap(struct expfs *ex);

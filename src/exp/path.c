@@ -142,3 +142,18 @@ enum role path_role_of_inode(struct expfs *ex, struct db *db, uint64_t ino)
 		return ROLE_NONE;
 	return path_role(ex, path, S_ISDIR(row.mode));
 }
+
+bool path_inode_in_checkpoint(struct expfs *ex, struct db *db, uint64_t ino)
+{
+	_cleanup_free_ char *path = NULL;
+	char *slash;
+
+	if (path_of(db, ino, &path) < 0)
+		return false;
+	while ((slash = strrchr(path, '/')) != NULL) {
+		*slash = 0;
+		if (path_role(ex, path, true) == ROLE_WEIGHTS || role_digit_dir(base_name(path)))
+			return true;
+	}
+	return false;
+}

@@ -30,4 +30,7 @@ enum role path_role_below(const struct expfs *ex, const char *path, size_t base,
 enum role path_role(const struct expfs *ex, const char *path, bool is_dir);
 enum role path_role_of_inode(struct expfs *ex, struct db *db, uint64_t ino);
 
+/* Is it in a directory that is a checkpoint by its name? */
+bool path_inode_in_checkpoint(struct expfs *ex, struct db *db, uint64_t ino);
+
 #endif

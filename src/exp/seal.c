@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "exp/file_state.h"
+#include "exp/keeper.h"
 #include "exp/path.h"
 #include "meta/content.h"
 #include "util/io.h"
@@ -54,12 +55,8 @@ int file_drop_object(struct db *db, uint64_t object, struct file_drop *drop)
 
 void file_drop_finish(struct expfs *ex, const struct file_drop *drop)
 {
-	for (int i = 0; i < drop->n; i++) {
-		int r = object_unlink(ex->store, drop->object[i]);
-
-		if (r < 0 && r != -ENOENT)
-			log_msg("object %llx: cannot be removed: %s", (unsigned long long)drop->object[i], strerror(-r));
-	}
+	for (int i = 0; i < drop->n; i++)
+		keeper_remove(ex, drop->object[i]);
 }
 
 /* What a transaction of this file needs and gives. */
@@ -74,7 +71,7 @@ struct change {
 	uint8_t digest[DIGEST_SIZE];
 	uint64_t equal[EQUAL_MAX]; /* sealed objects of the digest that were compared */
 	int equal_count;
-	uint64_t share_seal; /* sealing of the object to share, 0: own object */
+	bool keep_own; /* whatever else is equal */
 	struct file_drop drop;
 };
 
@@ -91,7 +88,6 @@ static void freeze(struct inode_row *row, const struct change *c)
 	row->blocks = (uint64_t)c->st.st_blocks;
 	row->mtime = timespec_ns(&c->st.st_mtim);
 	row->ctime = MAX(row->ctime, ctime);
-	row->object = c->object;
 	row->flags &= ~(uint32_t)INODE_LIVE;
 	if (!c->f->times_set)
 		row->flags &= ~(uint32_t)INODE_IMPORTED;
@@ -112,13 +108,15 @@ static int tx_seal(struct db *db, void *arg)
 	n = content_equal(db, (uint64_t)c->st.st_size, c->digest, c->old, now_equal, EQUAL_MAX);
 	if (n < 0)
 		return n;
-	if (c->object && (n != c->equal_count || memcmp(now_equal, c->equal, (size_t)n * sizeof(now_equal[0]))))
+	if (c->object && !c->keep_own && (n != c->equal_count || memcmp(now_equal, c->equal, (size_t)n * sizeof(now_equal[0]))))
 		return -EAGAIN;
 	r = inode_get(db, c->f->ino, &row);
 	if (r < 0)
 		return r;
 	freeze(&row, c);
 	r = inode_update(db, &row);
+	if (r == 0 && c->object != c->old)
+		r = inode_set_object(db, row.ino, c->object);
 	if (r < 0)
 		return r;
 	if (c->object == c->old)
@@ -176,57 +174,60 @@ static int get_digest(struct file *f, struct change *c, int fd)
 	return digest_file(fd, (uint64_t)c->st.st_size, c->digest);
 }
 
-static int commit_seal(struct file *f, struct change *c, int fd)
+/* What was synced stays so: the equal object that takes the place of the own one
+ * is synced before. Its handle is taken before, too: nothing may fail after. */
+static int take_equal(struct file *f, const struct change *c, struct object **ret)
 {
-	int r = -EAGAIN;
+	int r = object_get(f->ex->store, c->object, ret);
 
-	for (int i = 0; i < SEAL_TRIES && r == -EAGAIN; i++) {
-		if (c->st.st_size > 0) {
-			r = find_equal(f, c, fd);
-			if (r < 0)
-				return r;
-		}
-		r = expfs_write(f->ex, tx_seal, c);
-	}
-	return r;
+	return r == 0 && f->synced ? expfs_sync_result(f->ex, object_sync(*ret, true)) : r;
 }
 
+/* Mostly nothing is equal, and the first transaction finds that out by itself.
+ * *ret is the object that the file has now, a new handle. */
+static int commit_seal(struct file *f, struct change *c, int fd, struct object **ret)
+{
+	int r;
+
+	c->object = c->st.st_size > 0 ? c->old : 0;
+	for (int i = 0;; i++) {
+		_cleanup_(cleanup_object) struct object *obj = NULL;
+
+		if (c->object == c->old)
+			obj = object_ref(f->obj);
+		r = c->object && !obj ? take_equal(f, c, &obj) : 0;
+		if (r == 0)
+			r = expfs_write(f->ex, tx_seal, c);
+		if (r == 0)
+			*ret = steal(&obj);
+		if (r != -EAGAIN)
+			return r;
+		c->keep_own = i == SEAL_TRIES;
+		r = c->keep_own ? 0 : find_equal(f, c, fd);
+		if (c->keep_own)
+			c->object = c->old;
+		if (r < 0)
+			return r;
+	}
+}
+
+/* A file in a checkpoint directory has one, too, as part of it. */
 static bool has_role(struct file *f)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(f->ex->meta);
 
-	return path_role_of_inode(f->ex, db, f->ino) != ROLE_NONE;
-}
-
-/* The new content after a sealing. */
-static int set_sealed(struct file *f, const struct change *c)
-{
-	struct object *obj = NULL;
-	int r;
-
-	if (c->object == c->old) {
-		file_set_content(f, object_ref(f->obj), false);
-	} else {
-		r = c->object ? object_get(f->ex->store, c->object, &obj) : 0;
-		if (r < 0)
-			return r;
-		file_set_content(f, obj, false);
-		file_drop_finish(f->ex, &c->drop);
-	}
-	f->dirty = false;
-	f->fresh = false;
-	digest_run_free(steal(&f->run));
-	return 0;
+	return path_role_of_inode(f->ex, db, f->ino) != ROLE_NONE || path_inode_in_checkpoint(f->ex, db, f->ino);
 }
 
 int file_seal(struct file *f, bool by_close)
 {
 	struct change c = change_of(f);
+	struct object *obj = NULL;
 	int fd, r;
 
 	if (by_close && !f->fresh && !has_role(f))
-		return 0;
-	r = object_pin(f->obj, &fd);
+		return file_mark_closed(f);
+	r = file_pin_content(f, f->obj, &fd);
 	if (r < 0)
 		return r;
 	c.closed = by_close;
@@ -236,9 +237,16 @@ int file_seal(struct file *f, bool by_close)
 	if (r == 0 && c.st.st_size > 0)
 		r = get_digest(f, &c, fd);
 	if (r == 0)
-		r = commit_seal(f, &c, fd);
+		r = commit_seal(f, &c, fd, &obj);
 	object_unpin(f->obj);
-	return r < 0 ? r : set_sealed(f, &c);
+	if (r < 0)
+		return r;
+	file_set_content(f, obj, false);
+	file_drop_finish(f->ex, &c.drop);
+	f->dirty = false;
+	f->fresh = false;
+	digest_run_free(steal(&f->run));
+	return 0;
 }
 
 static int tx_mark_closed(struct db *db, void *arg)
@@ -279,10 +287,11 @@ static int tx_new_live(struct db *db, void *arg)
 		r = content_insert_live(db, c->object);
 	if (r < 0)
 		return r;
-	row.object = c->object;
 	row.flags = (row.flags | INODE_LIVE) & ~(uint32_t)INODE_CLOSED;
 	row.ctime = now_ns();
 	r = inode_update(db, &row);
+	if (r == 0)
+		r = inode_set_object(db, row.ino, c->object);
 	return r < 0 ? r : file_drop_object(db, c->old, &c->drop);
 }
 
@@ -340,31 +349,49 @@ static void set_backing_mtime(int fd, struct timespec mtime)
 		log_msg("a backing file's time cannot be set: %s", strerror(errno));
 }
 
-static int copy_up(struct file *f)
+static int read_rows(struct file *f, struct inode_row *ret_inode, struct content_row *ret_content)
 {
-	_cleanup_(cleanup_reader) struct db *db = NULL;
-	struct inode_row row;
-	struct object *copy;
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(f->ex->meta);
+	int r = inode_get(db, f->ino, ret_inode);
+
+	return r < 0 ? r : content_get(db, object_id(f->obj), ret_content);
+}
+
+static int copy_content(struct file *f, struct object *copy, const struct inode_row *row)
+{
 	int from, to, r;
 
-	db = meta_reader(f->ex->meta);
-	r = inode_get(db, f->ino, &row);
-	meta_reader_done(steal(&db));
-	if (r < 0)
-		return r;
-	r = file_new_object(f->ex, &copy);
-	if (r < 0)
-		return r;
 	r = object_pin(copy, &to);
+	if (r < 0)
+		return r;
+	r = file_pin_content(f, f->obj, &from);
 	if (r == 0) {
-		r = object_pin(f->obj, &from);
-		if (r == 0) {
-			r = io_copy(from, to, row.size);
-			set_backing_mtime(to, ns_timespec(row.mtime));
-			object_unpin(f->obj);
-		}
-		object_unpin(copy);
+		r = io_copy(from, to, row->size);
+		if (expfs_is_full(r) && expfs_make_space(f->ex, false))
+			r = io_copy(from, to, row->size);
+		set_backing_mtime(to, ns_timespec(row->mtime));
+		object_unpin(f->obj);
 	}
+	object_unpin(copy);
+	return r;
+}
+
+/* What was synced is to be so in the copy before that takes its place. */
+static int copy_up(struct file *f)
+{
+	struct content_row content;
+	struct inode_row row;
+	struct object *copy;
+	int r;
+
+	r = read_rows(f, &row, &content);
+	if (r == 0)
+		r = file_new_object(f->ex, &copy);
+	if (r < 0)
+		return r;
+	r = copy_content(f, copy, &row);
+	if (r == 0 && content.synced)
+		r = expfs_sync_result(f->ex, object_sync(copy, true));
 	if (r < 0) {
 		file_abandon(f->ex, copy);
 		return r;
@@ -420,16 +447,16 @@ static int tx_share(struct db *db, void *arg)
 		r = inode_get(db, s->c.f->ino, &row);
 	if (r < 0)
 		return r;
-	if (!from.object || (from.flags & INODE_LIVE) || from.size > s->max)
+	if (from.object != s->c.object || (from.flags & INODE_LIVE) || from.size > s->max)
 		return -EAGAIN;
-	s->c.object = from.object;
 	s->c.st.st_size = (off_t)from.size;
-	row.object = from.object;
 	row.size = from.size;
 	row.blocks = from.blocks;
 	row.mtime = row.ctime = now_ns();
 	row.flags &= ~(uint32_t)(INODE_LIVE | INODE_CLOSED | INODE_IMPORTED);
 	r = inode_update(db, &row);
+	if (r == 0)
+		r = inode_set_object(db, row.ino, from.object);
 	return r < 0 ? r : file_drop_object(db, s->c.old, &s->c.drop);
 }
 
@@ -452,18 +479,22 @@ static bool is_empty(struct file *f)
 int file_share_whole(struct file *f, struct file *in, uint64_t max, uint64_t *ret_size)
 {
 	struct share s = { .c = change_of(f), .from = in->ino, .max = max };
-	struct object *obj;
+	_cleanup_(cleanup_object) struct object *obj = NULL;
 	int r;
 
 	if (!is_empty(f))
 		return 0;
+	pthread_mutex_lock(&in->point);
+	if (in->obj && !in->live)
+		obj = object_ref(in->obj);
+	pthread_mutex_unlock(&in->point);
+	if (!obj)
+		return 0;
+	s.c.object = object_id(obj);
 	r = expfs_write(f->ex, tx_share, &s);
 	if (r < 0)
 		return r == -EAGAIN ? 0 : r;
-	r = object_get(f->ex->store, s.c.object, &obj);
-	if (r < 0)
-		return r;
-	file_set_content(f, obj, false);
+	file_set_content(f, steal(&obj), false);
 	file_drop_finish(f->ex, &s.c.drop);
 	digest_run_free(steal(&f->run));
 	f->fresh = false;

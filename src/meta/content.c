@@ -52,7 +52,7 @@ int content_set_live(struct db *db, uint64_t id)
 int content_set_sealed(struct db *db, uint64_t id, uint64_t seal, uint64_t size,
 		       const uint8_t digest[CONTENT_DIGEST])
 {
-	return db_run(db, "UPDATE object SET state=1, seal=?2, size=?3, digest=?4, verdict=NULL, synced=0 WHERE id=?1",
+	return db_run(db, "UPDATE object SET state=1, seal=?2, size=?3, digest=?4, verdict=NULL WHERE id=?1",
 		      "iiib", (int64_t)id, (int64_t)seal, (int64_t)size, (const void *)digest,
 		      (size_t)CONTENT_DIGEST);
 }

@@ -14,6 +14,8 @@
  * SQLite's usual size makes creating a file a quarter cheaper. */
 #define PAGE_SIZE "PRAGMA page_size=2048"
 
+#define DB_CHUNK (1 << 20)
+
 /* KiB of page cache: the writer's stays warm, a reader's is dropped with each
  * commit of the writer and serves one query only. */
 #define WRITER_CACHE "PRAGMA cache_size=-16384"
@@ -46,7 +48,7 @@ int db_error(struct db *db, int rc)
 		return -EFBIG;
 	}
 	err = sqlite3_system_errno(db->sql);
-	return err == ENOSPC || err == EDQUOT ? -err : -EIO;
+	return err == ENOSPC || err == EDQUOT || err == EROFS ? -err : -EIO;
 }
 
 static int fail(struct db *db, int rc, const char *what)
@@ -73,6 +75,8 @@ static int setup(struct db *db, bool writes)
 	r = db_exec(db, "PRAGMA trusted_schema=0; PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=0");
 	if (r < 0 || !writes)
 		return r < 0 ? r : db_exec(db, READER_CACHE "; PRAGMA query_only=1");
+	/* The file grows ahead of its use: on a full disk the log can be moved into it. */
+	sqlite3_file_control(db->sql, "main", SQLITE_FCNTL_CHUNK_SIZE, &(int){ DB_CHUNK });
 	return db_exec(db, PAGE_SIZE "; " WRITER_CACHE "; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
 }
 

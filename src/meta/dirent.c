@@ -111,7 +111,8 @@ static int each(struct db *db, sqlite3_stmt *st, int r, bool with_attr, dirent_f
 	return r;
 }
 
-int dirent_list(struct db *db, uint64_t parent, uint64_t after, bool with_attr, dirent_fn f, void *arg)
+int dirent_list(struct db *db, uint64_t parent, uint64_t after, uint64_t before, bool with_attr, dirent_fn f,
+		void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r;
@@ -120,12 +121,13 @@ int dirent_list(struct db *db, uint64_t parent, uint64_t after, bool with_attr, 
 		r = db_row(db, &st,
 			   "SELECT d.parent, d.id, d.ino, d.type, d.class, d.\"order\", d.name, mode, nlink, uid, gid,"
 			   " rdev, size, blocks, atime, mtime, ctime, btime, object, i.\"order\", flags"
-			   " FROM dirent d JOIN inode i ON i.ino=d.ino WHERE d.parent=?1 AND d.id>?2 ORDER BY d.id",
-			   "ii", (int64_t)parent, (int64_t)after);
+			   " FROM dirent d JOIN inode i ON i.ino=d.ino WHERE d.parent=?1 AND d.id>?2 AND d.id<?3"
+			   " ORDER BY d.id",
+			   "iii", (int64_t)parent, (int64_t)after, (int64_t)before);
 	else
 		r = db_row(db, &st,
-			   "SELECT " COLUMNS ", name FROM dirent WHERE parent=?1 AND id>?2 ORDER BY id", "ii",
-			   (int64_t)parent, (int64_t)after);
+			   "SELECT " COLUMNS ", name FROM dirent WHERE parent=?1 AND id>?2 AND id<?3 ORDER BY id", "iii",
+			   (int64_t)parent, (int64_t)after, (int64_t)before);
 	return each(db, st, r, with_attr, f, arg);
 }
 

@@ -20,11 +20,12 @@ int dirent_set_ino(struct db *db, const struct dirent_row *row); /* ino, type, o
 /* 1: the directory is empty, 0: it is not. */
 int dirent_is_empty(struct db *db, uint64_t parent);
 
-/* Calls f for the entries with an id greater than after, in order of id; the
- * name holds until f returns. attr is NULL unless with_attr. Ends early with
+/* Calls f for the entries with an id above after and below before, in order of
+ * id; the name holds until f returns. attr is NULL unless with_attr. Ends early with
  * what f returns other than 0. */
 typedef int (*dirent_fn)(void *arg, const struct dirent_row *row, const char *name, const struct inode_row *attr);
-int dirent_list(struct db *db, uint64_t parent, uint64_t after, bool with_attr, dirent_fn f, void *arg);
+int dirent_list(struct db *db, uint64_t parent, uint64_t after, uint64_t before, bool with_attr, dirent_fn f,
+		void *arg);
 
 /* The same for those entries only whose name could have a role and for
  * subdirectories. */

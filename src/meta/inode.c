@@ -52,10 +52,17 @@ int inode_update(struct db *db, const struct inode_row *i)
 {
 	return db_run(db,
 		      "UPDATE inode SET mode=?2, nlink=?3, uid=?4, gid=?5, size=?6, blocks=?7, atime=?8, mtime=?9,"
-		      " ctime=?10, object=" NULLABLE("?11") ", \"order\"=?12, flags=?13 WHERE ino=?1",
-		      "iiiiiiiiiiiii", (int64_t)i->ino, (int64_t)i->mode, (int64_t)i->nlink, (int64_t)i->uid,
+		      " ctime=?10, \"order\"=?11, flags=?12 WHERE ino=?1",
+		      "iiiiiiiiiiii", (int64_t)i->ino, (int64_t)i->mode, (int64_t)i->nlink, (int64_t)i->uid,
 		      (int64_t)i->gid, (int64_t)i->size, (int64_t)i->blocks, i->atime, i->mtime, i->ctime,
-		      (int64_t)i->object, (int64_t)i->order, (int64_t)i->flags);
+		      (int64_t)i->order, (int64_t)i->flags);
+}
+
+/* For itself, since naming an indexed column rewrites its index. */
+int inode_set_object(struct db *db, uint64_t ino, uint64_t object)
+{
+	return db_run(db, "UPDATE inode SET object=" NULLABLE("?2") " WHERE ino=?1", "ii", (int64_t)ino,
+		      (int64_t)object);
 }
 
 int inode_touch_dir(struct db *db, uint64_t ino, int64_t now, int nlink_delta)
@@ -111,21 +118,6 @@ int inode_count(struct db *db, uint64_t *ret)
 	if (r == 1)
 		*ret = (uint64_t)sqlite3_column_int64(st, 0);
 	return MIN(r, 0);
-}
-
-int inode_each_with_object(struct db *db, int (*f)(void *arg, uint64_t ino, uint64_t object), void *arg)
-{
-	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, "SELECT ino, object FROM inode WHERE object IS NOT NULL", "");
-
-	while (r == 1) {
-		int r2 = f(arg, (uint64_t)sqlite3_column_int64(st, 0), (uint64_t)sqlite3_column_int64(st, 1));
-
-		if (r2 != 0)
-			return r2;
-		r = db_next(db, st);
-	}
-	return r;
 }
 
 void inode_stat(const struct inode_row *i, struct stat *ret)

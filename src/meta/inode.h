@@ -27,7 +27,8 @@ struct inode_row {
 /* target is NUL-terminated, of a symbolic link only, else NULL. */
 int inode_insert(struct db *db, const struct inode_row *row, const char *target);
 int inode_get(struct db *db, uint64_t ino, struct inode_row *ret); /* -ESTALE: no such row */
-int inode_update(struct db *db, const struct inode_row *row);
+int inode_update(struct db *db, const struct inode_row *row); /* all but ino, rdev, btime, object */
+int inode_set_object(struct db *db, uint64_t ino, uint64_t object);
 
 /* Sets mtime and ctime of a directory whose entries changed, and adds to its
  * link count; the
@@ -41,10 +42,6 @@ int inode_delete(struct db *db, uint64_t ino);             /* with its xattrs */
 int inode_unlinked(struct db *db, uint64_t after, uint64_t *ret, int max);
 
 int inode_count(struct db *db, uint64_t *ret);
-
-/* Calls f for each regular file that has a content, ends early with what f
- * returns other than 0. */
-int inode_each_with_object(struct db *db, int (*f)(void *arg, uint64_t ino, uint64_t object), void *arg);
 
 /* The form that system calls want; size and times as they stand in the row. */
 void inode_stat(const struct inode_row *row, struct stat *ret);

@@ -20,7 +20,7 @@
 #define READERS 6
 #define ID_BLOCK 65536          /* how far ahead next_id is written */
 #define CHECKPOINT_PAGES 8192   /* 16 MiB of log */
-#define SPACE_TRIES 8
+#define SPACE_TRIES 10
 
 struct meta {
 	struct db writer;
@@ -40,7 +40,8 @@ struct meta {
 	_Atomic uint64_t next_id;
 	uint64_t id_limit; /* next_id in the database; under write_lock */
 	int log_pages;     /* under write_lock */
-	bool (*give_space)(void *arg);
+	int sync_error; /* of the first sync that failed, for good */
+	meta_space_fn give_space;
 	void *give_space_arg;
 };
 
@@ -105,7 +106,7 @@ static int find_log(struct meta *m)
 	return 0;
 }
 
-int meta_open(const char *path, bool (*give_space)(void *arg), void *arg, struct meta **ret)
+int meta_open(const char *path, meta_space_fn give_space, void *arg, struct meta **ret)
 {
 	_cleanup_(cleanup_meta) struct meta *m = calloc(1, sizeof(*m));
 	int64_t next;
@@ -145,7 +146,7 @@ static int mark_closed(struct db *db, void *arg)
 	struct meta *m = arg;
 	int r = meta_set_value(db, "next_id", (int64_t)atomic_load(&m->next_id));
 
-	return r < 0 ? r : meta_set_value(db, "clean", atomic_load(&m->in_order));
+	return r < 0 ? r : meta_set_value(db, "clean", atomic_load(&m->in_order) && m->sync_error == 0);
 }
 
 int meta_close(struct meta *m)
@@ -153,7 +154,7 @@ int meta_close(struct meta *m)
 	int r = 0, r2;
 
 	if (m->in_use) {
-		r = meta_write(m, mark_closed, m);
+		r = meta_write_freeing(m, mark_closed, m);
 		if (r == 0)
 			r = meta_sync(m);
 	}
@@ -208,16 +209,39 @@ static int write_once(struct meta *m, meta_fn f, void *arg)
 	return result;
 }
 
-int meta_write(struct meta *m, meta_fn f, void *arg)
+/* Moves what is in the log into the database, which can then begin the log anew
+ * in the space that it has. */
+static int move_log(struct meta *m)
+{
+	int rc;
+
+	scoped_lock(&m->write_lock);
+	rc = sqlite3_wal_checkpoint_v2(m->writer.sql, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	m->log_pages = 0;
+	return rc == SQLITE_BUSY ? 0 : db_error(&m->writer, rc);
+}
+
+static int write_with_space(struct meta *m, meta_fn f, void *arg, bool frees)
 {
 	int r = write_once(m, f, arg);
 
 	for (int i = 0; (r == -ENOSPC || r == -EDQUOT) && i < SPACE_TRIES; i++) {
-		if (!m->give_space || !m->give_space(m->give_space_arg))
+		if (i > 0 && !(m->give_space && m->give_space(m->give_space_arg, frees)))
 			break;
+		move_log(m);
 		r = write_once(m, f, arg);
 	}
 	return r;
+}
+
+int meta_write(struct meta *m, meta_fn f, void *arg)
+{
+	return write_with_space(m, f, arg, false);
+}
+
+int meta_write_freeing(struct meta *m, meta_fn f, void *arg)
+{
+	return write_with_space(m, f, arg, true);
 }
 
 struct db *meta_reader(struct meta *m)
@@ -250,11 +274,11 @@ static int sync_log(struct meta *m)
 int meta_sync(struct meta *m)
 {
 	uint64_t need;
-	int r = 0;
+	int r;
 
 	scoped_lock(&m->sync_lock);
 	need = m->commits;
-	while (m->synced < need && r == 0) {
+	while (m->synced < need && m->sync_error == 0) {
 		uint64_t target = m->commits;
 
 		if (m->syncing) {
@@ -268,27 +292,25 @@ int meta_sync(struct meta *m)
 		m->syncing = false;
 		if (r == 0)
 			m->synced = target;
+		else
+			m->sync_error = r;
 		pthread_cond_broadcast(&m->sync_done);
 	}
-	return r;
+	return m->sync_error;
 }
 
 int meta_checkpoint(struct meta *m)
 {
-	int rc, r;
+	bool small;
+	int r;
 
 	pthread_mutex_lock(&m->write_lock);
-	rc = m->log_pages < CHECKPOINT_PAGES;
+	small = m->log_pages < CHECKPOINT_PAGES;
 	pthread_mutex_unlock(&m->write_lock);
-	if (rc)
+	if (small)
 		return 0;
 	r = meta_sync(m); /* so that less is left to sync under the lock */
-	if (r < 0)
-		return r;
-	scoped_lock(&m->write_lock);
-	rc = sqlite3_wal_checkpoint_v2(m->writer.sql, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-	m->log_pages = 0;
-	return rc == SQLITE_BUSY ? 0 : db_error(&m->writer, rc);
+	return r < 0 ? r : move_log(m);
 }
 
 struct use {
@@ -311,7 +333,7 @@ static int begin_use(struct db *db, void *arg)
 int meta_begin_use(struct meta *m, bool *ret_was_clean)
 {
 	struct use u = { .m = m };
-	int r = meta_write(m, begin_use, &u);
+	int r = meta_write_freeing(m, begin_use, &u);
 
 	if (r == 0)
 		r = meta_sync(m);

@@ -23,9 +23,11 @@ struct db;
 /* Makes the database with an empty top directory owned by uid and gid. */
 int meta_create(const char *path, unsigned uid, unsigned gid);
 
-/* give_space is asked for space when the disk is full and returns whether it
- * gave some; the transaction is then run again. May be NULL. */
-int meta_open(const char *path, bool (*give_space)(void *arg), void *arg, struct meta **ret);
+/* On a full disk the log is moved into the database, and then give_space is asked
+ * for space and returns whether it gave some; the transaction is run again each
+ * time. frees: the transaction is one that frees more than it takes. May be NULL. */
+typedef bool (*meta_space_fn)(void *arg, bool frees);
+int meta_open(const char *path, meta_space_fn give_space, void *arg, struct meta **ret);
 int meta_close(struct meta *m);
 
 /* Runs f in one transaction and commits it; a negative result of f rolls it
@@ -33,6 +35,7 @@ int meta_close(struct meta *m);
  * database and its argument. Not nested. */
 typedef int (*meta_fn)(struct db *db, void *arg);
 int meta_write(struct meta *m, meta_fn f, void *arg);
+int meta_write_freeing(struct meta *m, meta_fn f, void *arg); /* takes the last space too */
 
 /* A connection that sees all that was committed before it is used; few are
  * there, so it is given back soon. */
@@ -48,11 +51,12 @@ int meta_set_value(struct db *db, const char *key, int64_t value);
 uint64_t meta_id(struct meta *m);
 
 /* Returns when everything committed before the call is on the disk. Calls at
- * one time share a sync. */
+ * one time share a sync. After one that failed all later ones fail: what the
+ * kernel dropped does not come back. */
 int meta_sync(struct meta *m);
 
 /* Moves the log into the database file when it has grown; to be called now and
- * then by one thread. */
+ * then by one thread. A failure other than of space is one of a sync. */
 int meta_checkpoint(struct meta *m);
 
 /* Whether the last process to have it open for writing closed it in good order;

@@ -32,6 +32,7 @@ struct object {
 	unsigned refs;
 	unsigned pins;
 	int fd;
+	bool read_only; /* fd is open for reading alone: the disk does not take more */
 	bool entry_synced;
 };
 
@@ -239,6 +240,7 @@ int object_pin(struct object *o, int *ret_fd)
 {
 	struct object_cache *c = o->cache;
 	char path[40];
+	bool read_only;
 	int fd, spare;
 
 	pthread_mutex_lock(&c->lock);
@@ -253,12 +255,16 @@ int object_pin(struct object *o, int *ret_fd)
 
 	object_path(o->id, path);
 	fd = openat(c->dirfd, path, O_RDWR | O_CLOEXEC);
+	read_only = fd < 0 && errno == EROFS;
+	if (read_only)
+		fd = openat(c->dirfd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	pthread_mutex_lock(&c->lock);
 	spare = fd;
 	if (o->fd < 0) { /* nobody was faster */
 		o->fd = fd;
+		o->read_only = read_only;
 		c->open++;
 		spare = evict(c);
 	} else if (o->pins == 0) {
@@ -270,6 +276,12 @@ int object_pin(struct object *o, int *ret_fd)
 	if (spare >= 0)
 		close(spare);
 	return 0;
+}
+
+bool object_is_read_only(struct object *o)
+{
+	scoped_lock(&o->cache->lock);
+	return o->read_only;
 }
 
 void object_unpin(struct object *o)

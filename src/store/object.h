@@ -33,8 +33,10 @@ void object_put(struct object *o);
 
 uint64_t object_id(const struct object *o);
 
-/* A descriptor open for reading and writing; -ENOENT where the file is gone. */
+/* A descriptor open for reading and writing, or for reading alone where the disk
+ * has become read-only; -ENOENT where the file is gone. */
 int object_pin(struct object *o, int *ret_fd);
+bool object_is_read_only(struct object *o); /* of a pinned one */
 void object_unpin(struct object *o);
 
 /* Syncs the content and, where it was not yet, the object's directory entry. */

@@ -267,12 +267,12 @@ int store_statvfs(const struct store *s, struct statvfs *ret)
 	return fstatvfs(s->dirfd, ret) < 0 ? -errno : 0;
 }
 
-bool store_reserve_give(struct store *s)
+bool store_reserve_give(struct store *s, bool frees)
 {
 	off_t left;
 
 	scoped_lock(&s->reserve_lock);
-	if (s->reserve_held == 0)
+	if (s->reserve_held <= (frees ? 0 : (off_t)STORE_RESERVE / 2))
 		return false;
 	left = s->reserve_held > RESERVE_PIECE ? s->reserve_held - RESERVE_PIECE : 0;
 	if (ftruncate(s->reservefd, left) < 0)

@@ -41,8 +41,9 @@ int store_statvfs(const struct store *s, struct statvfs *ret);
 
 /* The reserve: space that is held for the moment when the disk is full, so
  * that names and small files can still be written. Giving returns true if
- * something was given; holding takes it again while the disk has space. */
-bool store_reserve_give(struct store *s);
+ * something was given; holding takes it again while the disk has space. The last
+ * half is given only to what frees space: without it nothing could be deleted. */
+bool store_reserve_give(struct store *s, bool frees);
 void store_reserve_hold(struct store *s);
 
 static inline void cleanup_store(struct store **s)

@@ -53,9 +53,15 @@ static inline void cleanup_unlock(pthread_mutex_t **m)
 	_cleanup_(cleanup_unlock) pthread_mutex_t *scoped_lock_ = (m); \
 	pthread_mutex_lock(scoped_lock_)
 
+/* Saturates at the years 1677 and 2262, where 64 bits of ns end. */
 static inline int64_t timespec_ns(const struct timespec *ts)
 {
-	return (int64_t)ts->tv_sec * 1000000000 + ts->tv_nsec;
+	int64_t ns;
+
+	if (__builtin_mul_overflow((int64_t)ts->tv_sec, (int64_t)1000000000, &ns) ||
+	    __builtin_add_overflow(ns, (int64_t)ts->tv_nsec, &ns))
+		return ts->tv_sec < 0 ? INT64_MIN : INT64_MAX;
+	return ns;
 }
 
 static inline struct timespec ns_timespec(int64_t ns)
