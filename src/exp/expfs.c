@@ -49,7 +49,8 @@ static bool give_space(void *arg, bool frees)
 {
 	struct expfs *ex = arg;
 
-	return store_reserve_give(ex->store, frees);
+	/* What removes does not wait for other removals. */
+	return (!frees && keeper_reap(ex)) || store_reserve_give(ex->store, frees);
 }
 
 static int load_config(struct expfs *ex)

@@ -250,7 +250,7 @@ int keeper_sync_dir(struct expfs *ex, uint64_t dir)
 			after = row[m.n - 1].id;
 		r = m.n > 0 ? sync_rows(ex, row, m.n) : m.n;
 		if (r == 0 && m.n > 0)
-			expfs_write(ex, tx_synced, &m); /* only a note */
+			expfs_write_freeing(ex, tx_synced, &m); /* only a note */
 	} while (r == 0 && m.n == SYNC_BATCH);
 	if (r == 0)
 		r = meta_sync(ex->meta);
@@ -277,7 +277,7 @@ static int sync_all(struct expfs *ex)
 		r = expfs_sync_result(ex, sync_rows(ex, row, m.n));
 		if (r < 0)
 			return r;
-		expfs_write(ex, tx_synced, &m); /* only a note */
+		expfs_write_freeing(ex, tx_synced, &m); /* only a note */
 	} while (m.n == SYNC_BATCH);
 	return m.n < 0 ? m.n : expfs_sync_result(ex, meta_sync(ex->meta));
 }
@@ -300,14 +300,19 @@ static bool round_of_removal(struct keeper *k)
 	return r == 0 && doomed.n > 0;
 }
 
+void keeper_settle(struct expfs *ex)
+{
+	while (ex->keeper && reap(ex->keeper) > 0)
+		;
+}
+
 bool keeper_reap(struct expfs *ex)
 {
 	struct keeper *k = ex->keeper;
 
 	if (!k || atomic_load(&ex->read_only))
 		return false;
-	while (reap(k) > 0)
-		;
+	keeper_settle(ex);
 	scoped_lock(&k->round_lock);
 	return round_of_removal(k);
 }

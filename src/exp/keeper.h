@@ -19,7 +19,10 @@ void keeper_forgotten(struct expfs *ex, uint64_t ino);
 /* An object has no row any more: its file is removed once that is on the disk. */
 void keeper_remove(struct expfs *ex, uint64_t object);
 
-/* Removes what waits to be removed, now; whether there was anything. */
+/* Takes what was deleted out of the database, now, so that sums are right. */
+void keeper_settle(struct expfs *ex);
+
+/* Removes what waits to be removed, now, from the disk too; whether there was anything. */
 bool keeper_reap(struct expfs *ex);
 
 /* Syncs what was closed in a directory, and all names: fsync of the directory.

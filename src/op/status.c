@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exp/branch.h"
+#include "exp/keeper.h"
 #include "meta/content.h"
 #include "op/reply.h"
 #include "op/warning.h"
@@ -121,6 +122,7 @@ enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const j
 	int r;
 
 	path = path ? path + (*path == '/') : "";
+	keeper_settle(ex);
 	r = warn_of_store(ex, warnings);
 	if (r == 0)
 		r = add_branches(ex, path, branches, warnings);
