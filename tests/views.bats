@@ -21,6 +21,7 @@ save() { checkpoint zip "$1" $SIZE "$2"; }
 latest_is() {
     local view
     for view in "$V/latest" "$R/.expfs/latest"; do
+        equal "$(stat -c %s "$view")" "$(readlink -n "$view" | wc -c)" "size of ${view#"$MNT"/}"
         equal "$(readlink -f "$view")" "$1" "${view#"$MNT"/}"
         equal "$(stat -Lc %i "$view")" "$(stat -c %i "$1")" "inode behind ${view#"$MNT"/}"
     done

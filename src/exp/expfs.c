@@ -226,14 +226,23 @@ int expfs_init(const char *path, char **ret_error)
 	return fail_open(ret_error, r, path, 0);
 }
 
+/* A disk that fails is mostly made read-only by its file system: then so are we. */
+static int write_result(struct expfs *ex, int r)
+{
+	if (r != -EIO || !store_is_read_only(ex->store))
+		return r;
+	expfs_fail(ex, "the store's disk has turned read-only");
+	return -EROFS;
+}
+
 int expfs_write(struct expfs *ex, meta_fn f, void *arg)
 {
-	return atomic_load(&ex->read_only) ? -EROFS : meta_write(ex->meta, f, arg);
+	return atomic_load(&ex->read_only) ? -EROFS : write_result(ex, meta_write(ex->meta, f, arg));
 }
 
 int expfs_write_freeing(struct expfs *ex, meta_fn f, void *arg)
 {
-	return atomic_load(&ex->read_only) ? -EROFS : meta_write_freeing(ex->meta, f, arg);
+	return atomic_load(&ex->read_only) ? -EROFS : write_result(ex, meta_write_freeing(ex->meta, f, arg));
 }
 
 void expfs_fail(struct expfs *ex, const char *reason)

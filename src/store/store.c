@@ -262,6 +262,13 @@ char *store_file(const struct store *s, const char *name)
 	return asprintf(&path, "%s/%s", s->path, name) < 0 ? NULL : path;
 }
 
+bool store_is_read_only(const struct store *s)
+{
+	_cleanup_close_ int fd = openat(s->dirfd, "format", O_RDWR | O_CLOEXEC);
+
+	return fd < 0 && errno == EROFS;
+}
+
 int store_statvfs(const struct store *s, struct statvfs *ret)
 {
 	return fstatvfs(s->dirfd, ret) < 0 ? -errno : 0;

@@ -37,6 +37,10 @@ const char *store_path(const struct store *s); /* absolute */
 int store_dirfd(const struct store *s);        /* owned by the store */
 char *store_file(const struct store *s, const char *name); /* path of a file in it, to be freed */
 
+/* Does the disk take no more writes? Asked by trying: a file system that stopped
+ * for an error need not say so otherwise. */
+bool store_is_read_only(const struct store *s);
+
 int store_statvfs(const struct store *s, struct statvfs *ret);
 
 /* The reserve: space that is held for the moment when the disk is full, so
