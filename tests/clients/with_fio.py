@@ -3,7 +3,7 @@
 from client import after_remount, main, run, test
 
 COMMON = ("--verify=crc32c", "--verify_fatal=1", "--verify_dump=0", "--randrepeat=1", "--size=64m",
-          "--unlink=0", "--fallocate=none", "--group_reporting", "--minimal")
+          "--verify_state_save=0", "--unlink=0", "--fallocate=none", "--group_reporting", "--minimal")
 
 JOBS = {
     "written in sequence": ("--rw=write", "--bsrange=4k-1m"),
