@@ -13,6 +13,7 @@
 #include "util/progress.h"
 
 #define ANSWER_MAX (64u << 20)
+#define PATIENCE_NS 5000000000ll /* until it is said that the daemon does not answer */
 #define PATIENCE_NS 3000000000ll /* for a daemon that starts or ends */
 #define PAUSE_US 50000
 
@@ -53,6 +54,7 @@ static int read_answer(int sock, const char *op, json_t **ret)
 {
 	_cleanup_free_ char *buf = NULL, *what = NULL;
 	size_t len = 0, room = 0;
+	int64_t late = monotonic_ns() + PATIENCE_NS;
 	struct progress progress;
 	ssize_t n = 1;
 
@@ -70,6 +72,10 @@ static int read_answer(int sock, const char *op, json_t **ret)
 			buf = more;
 		}
 		progress_add(&progress, 0);
+		if (late && monotonic_ns() > late && !progress.shown) {
+			log_msg("%s: the daemon has not answered yet; it is at work, or hangs", op);
+			late = 0;
+		}
 		if (poll(&p, 1, 1000) <= 0)
 			continue;
 		n = recv(sock, buf + len, room - len, 0);
