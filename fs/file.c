@@ -11,6 +11,7 @@ struct handle {
 	struct file *file;
 	bool writes;
 	bool flushed;
+	struct handle *next, *prev;
 };
 
 static struct handle *handle_of(const struct fuse_file_info *fi)
@@ -18,8 +19,26 @@ static struct handle *handle_of(const struct fuse_file_info *fi)
 	return (struct handle *)(uintptr_t)fi->fh;
 }
 
-static void handle_free(struct handle *h)
+/* A mount that ends with files open gets no release for them. What they wrote is
+ * there; that somebody closed them is not to be said. */
+void fs_drop_handles(struct fs *fs)
 {
+	while (fs->handles) {
+		struct handle *h = fs->handles;
+
+		fs->handles = h->next;
+		file_put(h->file);
+		free(h);
+	}
+}
+
+static void handle_free(struct fs *fs, struct handle *h)
+{
+	pthread_mutex_lock(&fs->handles_lock);
+	*(h->prev ? &h->prev->next : &fs->handles) = h->next;
+	if (h->next)
+		h->next->prev = h->prev;
+	pthread_mutex_unlock(&fs->handles_lock);
 	if (h->writes)
 		file_close_writer(h->file, h->flushed);
 	file_put(h->file);
@@ -27,7 +46,7 @@ static void handle_free(struct handle *h)
 }
 
 /* Makes a handle; takes the file, with a failure too. */
-static int handle_new(struct file *file, struct fuse_file_info *fi, struct handle **ret)
+static int handle_new(struct fs *fs, struct file *file, struct fuse_file_info *fi, struct handle **ret)
 {
 	struct handle *h = calloc(1, sizeof(*h));
 
@@ -42,6 +61,12 @@ static int handle_new(struct file *file, struct fuse_file_info *fi, struct handl
 	fi->fh = (uintptr_t)h;
 	fi->keep_cache = 1;
 	fi->noflush = !h->writes;
+	pthread_mutex_lock(&fs->handles_lock);
+	h->next = fs->handles;
+	if (h->next)
+		h->next->prev = h;
+	fs->handles = h;
+	pthread_mutex_unlock(&fs->handles_lock);
 	*ret = h;
 	return 0;
 }
@@ -58,7 +83,7 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (r == 0)
 		r = file_get(fs->ex, ino, &f);
 	if (r == 0)
-		r = handle_new(f, fi, &h);
+		r = handle_new(fs, f, fi, &h);
 	if (r < 0) {
 		fs_reply_err(req, r);
 		return;
@@ -68,7 +93,7 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (r < 0)
 		fs_reply_err(req, r);
 	if (r < 0 || fuse_reply_open(req, fi) < 0)
-		handle_free(h);
+		handle_free(fs, h);
 }
 
 /* Makes a file with an object, for it will be written: name and content come
@@ -93,7 +118,7 @@ static int create(fuse_req_t req, struct fs_make *m, struct fuse_file_info *fi, 
 		return r;
 	}
 	r = obj ? file_adopt(ex, m->row.ino, obj, &f) : file_get(ex, m->row.ino, &f);
-	return r < 0 ? r : handle_new(f, fi, ret);
+	return r < 0 ? r : handle_new(m->fs, f, fi, ret);
 }
 
 static void reply_create(fuse_req_t req, struct fs_make *m, struct fuse_file_info *fi)
@@ -106,7 +131,7 @@ static void reply_create(fuse_req_t req, struct fs_make *m, struct fuse_file_inf
 	if (r == 0) {
 		r = itable_add(fs->inodes, m->row.ino);
 		if (r < 0)
-			handle_free(h);
+			handle_free(fs, h);
 	}
 	if (r < 0) {
 		fs_reply_err(req, r);
@@ -116,7 +141,7 @@ static void reply_create(fuse_req_t req, struct fs_make *m, struct fuse_file_inf
 		itable_mark_unlinked(fs->inodes, m->row.ino);
 	e = fs_entry(&m->row);
 	if (fuse_reply_create(req, &e, fi) < 0) {
-		handle_free(h);
+		handle_free(fs, h);
 		fs_forget(fs, m->row.ino, 1);
 	}
 }
@@ -178,7 +203,7 @@ void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	handle_free(handle_of(fi));
+	handle_free(fs_of(req), handle_of(fi));
 	fs_reply_err(req, 0);
 }
 

@@ -23,6 +23,7 @@
 #define FS_NAME_MAX 255
 #define FS_DOT ".expfs"
 
+struct handle;
 struct session_options;
 struct view_table;
 
@@ -32,6 +33,8 @@ struct fs {
 	struct fuse_session *session;
 	struct itable *inodes;
 	struct view_table *views;
+	pthread_mutex_t handles_lock;
+	struct handle *handles; /* open ones: file.c */
 	_Atomic uint64_t branches;    /* inode of the top's directory of that name, 0: none */
 	atomic_bool has_capabilities; /* any file has a security.capability */
 };
@@ -76,6 +79,7 @@ void fs_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, stru
 void fs_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void fs_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
 /* file.c */
+void fs_drop_handles(struct fs *fs); /* at the end: those that nobody will release */
 void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi);
 #ifdef HAVE_STRUCT_FUSE_LOWLEVEL_OPS_TMPFILE
 void fs_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi);

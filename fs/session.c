@@ -160,6 +160,8 @@ static bool is_known(void *arg, uint64_t ino)
 
 static void fs_close(struct fs *fs)
 {
+	fs_drop_handles(fs);
+	pthread_mutex_destroy(&fs->handles_lock);
 	if (fs->inodes)
 		itable_free(fs->inodes);
 	if (fs->views)
@@ -171,6 +173,7 @@ static int fs_open_tables(struct fs *fs)
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 	int r = itable_new(&fs->inodes);
 
+	pthread_mutex_init(&fs->handles_lock, NULL);
 	if (r == 0)
 		r = view_table_new(&fs->views);
 	if (r == 0)

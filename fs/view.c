@@ -195,14 +195,26 @@ static const struct checkpoint *shown(const struct key *key, struct source *s)
 	return checkpoint_nearest(&s->checkpoints, key->step);
 }
 
+/* Does the directory hold a checkpoints/? WeightsLab looks for these through links
+ * too, and would find one root twice. */
+static bool is_root(struct fs *fs, uint64_t dir)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
+	struct dirent_row d;
+
+	return dirent_get(db, dir, "checkpoints", &d) == 0;
+}
+
 /* A link's target, relative to where the link stands. */
-static int link_target(const struct key *key, struct source *s, char **ret, int64_t *ret_mtime)
+static int link_target(struct fs *fs, const struct key *key, struct source *s, char **ret, int64_t *ret_mtime)
 {
 	bool deep = key->kind == BRANCH_STEP || key->kind == DOT_STEP;
 	const struct checkpoint *c;
 	const char *path = s->path;
 
 	*ret_mtime = s->dir.mtime;
+	if (key->kind == BRANCH_RUN && is_root(fs, key->dir))
+		return -ENOENT;
 	if (key->kind == BRANCH_RUN)
 		return asprintf(ret, *path ? "../../%s" : "../..%s", path) < 0 ? -ENOMEM : 0;
 	c = shown(key, s);
@@ -223,7 +235,7 @@ static int compute(struct fs *fs, uint64_t id, const struct key *key, struct sta
 	int r = get_source(fs, key, is_link(key) && key->kind != BRANCH_RUN, &s);
 
 	if (r == 0 && is_link(key))
-		r = link_target(key, &s, &target, &mtime);
+		r = link_target(fs, key, &s, &target, &mtime);
 	if (r < 0)
 		return r;
 	if (target && strlen(target) >= PATH_MAX)
@@ -424,7 +436,7 @@ static int list_view(struct fs *fs, const struct key *key, struct view_list *l)
 		r = add_entry(l, "latest", branch ? BRANCH_LATEST : DOT_LATEST, key->dir, 0);
 	if (r == 0)
 		r = add_entry(l, "step", branch ? BRANCH_STEPS : DOT_STEPS, key->dir, 0);
-	if (r == 0 && branch)
+	if (r == 0 && branch && !is_root(fs, key->dir))
 		r = add_entry(l, "run", BRANCH_RUN, key->dir, 0);
 	return r;
 }

@@ -11,6 +11,7 @@ teardown() { cleanup; }
 @test "a time set on an open file stays after its close" { check times kept_over_close; }
 @test "each operation on a file moves the times that it moves on a disk" { check times of_files; }
 @test "each operation in a directory moves the times that it moves on a disk" { check times of_directories; }
+@test "what is made has the time of its making" { check times born; }
 @test "a store through a map moves mtime" { check times by_map; }
 @test "checkpoint directories are ordered by the time when they were made" { check times order; }
 

@@ -13,7 +13,7 @@
 #include "util/progress.h"
 
 #define ANSWER_MAX (64u << 20)
-#define PATIENCE_NS 5000000000ll /* until it is said that the daemon does not answer */
+#define SILENCE_NS 5000000000ll /* until it is said that the daemon does not answer */
 #define PATIENCE_NS 3000000000ll /* for a daemon that starts or ends */
 #define PAUSE_US 50000
 
@@ -54,7 +54,7 @@ static int read_answer(int sock, const char *op, json_t **ret)
 {
 	_cleanup_free_ char *buf = NULL, *what = NULL;
 	size_t len = 0, room = 0;
-	int64_t late = monotonic_ns() + PATIENCE_NS;
+	int64_t late = monotonic_ns() + SILENCE_NS;
 	struct progress progress;
 	ssize_t n = 1;
 

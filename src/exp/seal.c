@@ -22,6 +22,7 @@
 
 #define EQUAL_MAX 8 /* objects of one digest and size that differ: none, if XXH3 is any good */
 #define SEAL_TRIES 8
+#define HOLES_MAX (1ll << 30)
 
 void file_set_content(struct file *f, struct object *obj, bool live)
 {
@@ -219,6 +220,12 @@ static bool has_role(struct file *f)
 	return path_role_of_inode(f->ex, db, f->ino) != ROLE_NONE || path_inode_in_checkpoint(f->ex, db, f->ino);
 }
 
+/* Reading terabytes of zeros for a digest would take hours: such a file stays live. */
+static bool has_large_holes(const struct stat *st)
+{
+	return st->st_size - (int64_t)st->st_blocks * 512 > HOLES_MAX;
+}
+
 int file_seal(struct file *f, bool by_close)
 {
 	struct change c = change_of(f);
@@ -234,6 +241,10 @@ int file_seal(struct file *f, bool by_close)
 	c.order = meta_id(f->ex->meta);
 	c.seal = meta_id(f->ex->meta);
 	r = fstat(fd, &c.st) < 0 ? -errno : 0;
+	if (r == 0 && has_large_holes(&c.st)) {
+		object_unpin(f->obj);
+		return by_close ? file_mark_closed(f) : 0;
+	}
 	if (r == 0 && c.st.st_size > 0)
 		r = get_digest(f, &c, fd);
 	if (r == 0)

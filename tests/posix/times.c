@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <sys/mman.h>
+#include <time.h>
 
 static int64_t ns(struct timespec t)
 {
@@ -164,6 +165,33 @@ static void by_map(void)
     EXPECT(mtime("f") > before);
 }
 
+static int64_t clock_now(void)
+{
+    struct timespec t;
+
+    CHECK(clock_gettime(CLOCK_REALTIME, &t) == 0);
+    return ns(t);
+}
+
+/* What is made has the time of its making, in all its times. */
+static void born(void)
+{
+    const char *made_now[] = { "file", "empty", "dir", "link", "fifo" };
+    int64_t second = 1000000000, before = clock_now(), after;
+
+    put_text("file", "bytes");
+    close(xopen("empty", O_CREAT | O_RDONLY, 0644));
+    CHECK(mkdir("dir", 0755) == 0 && symlink("file", "link") == 0 && mkfifo("fifo", 0644) == 0);
+    after = clock_now();
+    for (unsigned i = 0; i < 5; i++) {
+        struct stat st = xstat(made_now[i]);
+
+        EXPECT(ns(st.st_atim) > before - second && ns(st.st_atim) < after + second);
+        EXPECT(ns(st.st_mtim) > before - second && ns(st.st_mtim) < after + second);
+        EXPECT(ns(st.st_ctim) > before - second && ns(st.st_ctim) < after + second);
+    }
+}
+
 /* checkpoint-1000, -2000, -3000: their order by time is the order in which they were made. */
 static void order(void)
 {
@@ -194,6 +222,7 @@ static const struct check checks[] = {
     { "of_files", of_files },
     { "of_directories", of_directories },
     { "by_map", by_map },
+    { "born", born },
     { "order", order },
     { NULL, NULL },
 };
