@@ -16,6 +16,7 @@ teardown() { cleanup; }
         sleep "0.00$i"
         for p in $(daemon_pids "$STORE"); do kill -KILL "$p" 2>/dev/null || true; done
         wait "$pid" || true
+        for p in $(daemon_pids "$STORE"); do kill -KILL "$p" 2>/dev/null || true; done # it was too early
         wait_until no_daemon "$STORE"
         timeout 20 ls "$MNT" >/dev/null 2>&1 || (($? != 124))
     done
