@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fs.h"
+#include "util/io.h"
 #include "view.h"
 
 /* What one open file description of the kernel stands for. */
@@ -164,11 +165,12 @@ void fs_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file
 
 void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
-	struct fuse_bufvec buf = FUSE_BUFVEC_INIT(size);
+	_cleanup_free_ char *buf = malloc(size); /* splicing would cost more than the copy */
 	struct object *obj;
+	ssize_t n;
 	int fd, r;
 
-	r = file_read_begin(handle_of(fi)->file, &obj, &fd);
+	r = buf ? file_read_begin(handle_of(fi)->file, &obj, &fd) : -ENOMEM;
 	if (r < 0) {
 		fs_reply_err(req, r);
 		return;
@@ -177,11 +179,12 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 		fuse_reply_buf(req, NULL, 0);
 		return;
 	}
-	buf.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
-	buf.buf[0].fd = fd;
-	buf.buf[0].pos = off;
-	fuse_reply_data(req, &buf, FUSE_BUF_SPLICE_MOVE);
+	n = io_pread(fd, buf, size, (uint64_t)off);
 	file_read_end(obj);
+	if (n < 0)
+		fs_reply_err(req, (int)n);
+	else
+		fuse_reply_buf(req, buf, (size_t)n);
 }
 
 void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off, struct fuse_file_info *fi)

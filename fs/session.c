@@ -119,9 +119,8 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_PARALLEL_DIROPS);
 	want(conn, FUSE_CAP_READDIRPLUS);
 	want(conn, FUSE_CAP_READDIRPLUS_AUTO);
-	want(conn, FUSE_CAP_SPLICE_WRITE);
-	want(conn, FUSE_CAP_SPLICE_MOVE);
-	conn->want &= ~(unsigned)FUSE_CAP_SPLICE_READ; /* the bytes are wanted for their digest */
+	/* The bytes are wanted for their digest. */
+	conn->want &= ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
 	/* Locks are the kernel's own business. */
 	conn->want &= ~(unsigned)(FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS);
 	conn->max_background = MAX_BACKGROUND;

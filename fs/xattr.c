@@ -13,6 +13,7 @@
 
 #define OURS "user.expfs."
 #define CAPABILITY "security.capability"
+#define LABEL "security.selinux" /* the kernel gives FUSE none; ls asks each file until one says so */
 
 static bool has_prefix(const char *s, const char *prefix)
 {
@@ -29,6 +30,8 @@ static int check_name(const char *name)
 {
 	if (has_prefix(name, OURS))
 		return is_set_by_user(name) ? 0 : -EPERM;
+	if (!strcmp(name, LABEL))
+		return -EOPNOTSUPP;
 	if (!has_prefix(name, "user.") && !has_prefix(name, "trusted.") && !has_prefix(name, "security."))
 		return -EOPNOTSUPP;
 	return strchr(name, '.')[1] ? 0 : -EINVAL;
@@ -169,7 +172,7 @@ static int get_value(struct fs *fs, uint64_t ino, const char *name, void **ret, 
 		}
 		return r;
 	}
-	if (has_prefix(name, "system."))
+	if (has_prefix(name, "system.") || !strcmp(name, LABEL))
 		return -EOPNOTSUPP;
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 
