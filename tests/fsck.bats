@@ -308,7 +308,10 @@ some_files() {
 
 @test "fsck in the daemon is given up when the store is unmounted" {
     mount_store
-    truncate -s 64G "$D/big"
+    local i
+    for i in $(seq 40); do # enough to read for some seconds
+        python3 -c 'import sys; f = open(sys.argv[1], "wb"); f.write(sys.argv[2].encode()); f.truncate(1 << 30)' "$D/big-$i" "$i"
+    done
     umount_store
     mount_store
     background "$EXPFS" fsck "$STORE"
@@ -318,5 +321,5 @@ some_files() {
     wait "$BG" || status=$?
     equal $status 3 "exit status of fsck"
     mount_store
-    rm "$D/big"
+    rm "$D"/big-*
 }

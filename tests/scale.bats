@@ -27,19 +27,20 @@ for i in range(count):
 PY
 }
 
-@test "walking many small files twice keeps the daemon's memory small and flat" {
+@test "walking many small files over and over keeps the daemon's memory small and flat" {
     require_plain_build
     long && COUNT=200000
     tree $COUNT
     remount
-    equal "$(find "$D" -name 'events*' -printf '%s %T@\n' | wc -l)" $COUNT
-    local first
-    first=$(peak_kib)
-    ((first < 200 * 1024)) || fail "peak of $first KiB after $COUNT files"
-    equal "$(find "$D" -name 'events*' -printf '%s %T@\n' | wc -l)" $COUNT
-    if ((EUID == 0)); then echo 2 >/proc/sys/vm/drop_caches; fi
-    equal "$(find "$D" -name 'events*' -printf '%s %T@\n' | wc -l)" $COUNT
-    (($(peak_kib) < first + 20 * 1024)) || fail "peak of $(peak_kib) KiB, $first after the first walk"
+    local walk known
+    for walk in 1 2 3 4; do
+        equal "$(find "$D" -name 'events*' -printf '%s %T@\n' | wc -l)" $COUNT
+        (($(peak_kib) < 200 * 1024)) || fail "peak of $(peak_kib) KiB after $COUNT files"
+        # once the kernel has known all of them, forgotten and known again is no more
+        ((walk != 2)) || known=$(peak_kib)
+        if ((EUID == 0 && walk >= 2)); then echo 2 >/proc/sys/vm/drop_caches; fi
+    done
+    (($(peak_kib) < known + 10 * 1024)) || fail "peak of $(peak_kib) KiB, $known after the second walk"
 }
 
 @test "with 1024 descriptors allowed any number of files is looked up, opened and held" {
