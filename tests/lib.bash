@@ -185,11 +185,21 @@ abort_connection() {
     [[ -w /sys/fs/fuse/connections/$minor/abort ]] && echo 1 >"/sys/fs/fuse/connections/$minor/abort"
 }
 
+# Something that looks at all mounts, as df does, can be in this one for a moment.
+unmount_soon() {
+    local try
+    for try in 1 2 3 4 5 6; do
+        timeout 60 "$EXPFS" umount "$1" 3>&- && return
+        sleep 0.$try
+    done
+    return 1
+}
+
 unmount_all() {
     local point status=0
     while read -r point; do
         [[ " ${LOOPS[*]} " == *" $point "* ]] && continue
-        timeout 60 "$EXPFS" umount "$point" 3>&- && continue
+        unmount_soon "$point" && continue
         echo "$point: could not be unmounted the usual way" >&2
         status=1
         abort_connection "$point"
