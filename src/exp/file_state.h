@@ -1,4 +1,4 @@
-/* struct file, for file.c and seal.c.
+/* struct file, for file.c, rw.c and seal.c.
  *
  * lock is held through every change of the content, long ones too (copying,
  * reading a whole file for its digest). point guards the pointer obj and the
@@ -36,6 +36,12 @@ struct file {
 };
 
 /* With f->lock held: */
+
+/* Notes a write: what was sealed or closed before is so no longer. */
+void file_set_written(struct file *f);
+
+/* Seals what was written if nobody is left to write more. */
+int file_end_writing(struct file *f);
 
 /* Makes the content one that may be written in place. */
 int file_make_live(struct file *f);

@@ -2,6 +2,7 @@ libexpfs_a_SOURCES += \
 	src/exp/expfs.c src/exp/expfs.h \
 	src/exp/config.c src/exp/config.h \
 	src/exp/file.c src/exp/file.h src/exp/file_state.h \
+	src/exp/rw.c \
 	src/exp/seal.c \
 	src/exp/keeper.c src/exp/keeper.h \
 	src/exp/path.c src/exp/path.h \
