@@ -6,7 +6,7 @@
  * list that a handle makes when it gets there and keeps until it rewinds. */
 #include <string.h>
 
-#include "exp/keeper.h"
+#include "exp/settle.h"
 #include "fs.h"
 #include "view.h"
 
@@ -55,7 +55,7 @@ void fs_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 void fs_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	fs_reply_err(req, view_is(ino) ? 0 : keeper_sync_dir(fs_of(req)->ex, ino));
+	fs_reply_err(req, view_is(ino) ? 0 : settle_dir(fs_of(req)->ex, ino));
 }
 
 /* A reply that is being filled. */

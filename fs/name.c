@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "exp/keeper.h"
+#include "exp/undo.h"
 #include "fs.h"
 #include "meta/content.h"
 #include "view.h"
@@ -266,7 +267,41 @@ struct names {
 	bool is_dir;       /* rmdir */
 	uint64_t unlinked; /* inode that lost its last name, 0: none */
 	struct inode_row row;
+	uint64_t unsynced; /* the file that SYNC_FIRST is about */
+	struct file_drop drop;
 };
+
+/* What a transaction on names gives instead of a change that a power cut could not
+ * undo: the file is to be synced, and the transaction tried again. */
+#define SYNC_FIRST 1
+
+/* Is the inode one to be synced first? */
+static int check_synced(struct db *db, struct names *n, uint64_t ino)
+{
+	int r = undo_check_settled(db, ino, &n->drop);
+
+	n->unsynced = ino;
+	return r > 0 ? SYNC_FIRST : r;
+}
+
+static int write_names(struct names *n, int (*write)(struct expfs *, meta_fn, void *), meta_fn f)
+{
+	struct expfs *ex = n->fs->ex;
+	int r;
+
+	while ((r = write(ex, f, n)) == SYNC_FIRST) {
+		_cleanup_(cleanup_file) struct file *file = NULL;
+
+		r = file_get(ex, n->unsynced, &file);
+		if (r == 0)
+			r = file_sync(file, true);
+		if (r < 0)
+			return r;
+	}
+	if (r == 0)
+		file_drop_finish(ex, &n->drop);
+	return r;
+}
 
 static int tx_link(struct db *db, void *arg)
 {
@@ -275,12 +310,17 @@ static int tx_link(struct db *db, void *arg)
 	int64_t now = now_ns();
 	int r = get_parent(db, n->newparent, &parent);
 
+	n->drop.n = 0;
+
 	if (r == 0)
 		r = inode_get(db, n->ino, &n->row);
 	if (r < 0)
 		return r;
 	if (S_ISDIR(n->row.mode))
 		return -EPERM;
+	r = n->row.nlink > 0 ? check_synced(db, n, n->ino) : 0;
+	if (r != 0)
+		return r;
 	n->row.nlink++;
 	n->row.ctime = now;
 	r = inode_update(db, &n->row);
@@ -296,7 +336,7 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name
 	int r = view_is(ino) || view_is(parent) ? -EROFS : fs_check_name(name);
 
 	if (r == 0)
-		r = expfs_write(fs->ex, tx_link, &n);
+		r = write_names(&n, expfs_write, tx_link);
 	if (r == 0) {
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 
@@ -457,6 +497,11 @@ static int exchange(struct db *db, struct names *n, const struct dirent_row *a, 
 		return r < 0 ? r : -EINVAL;
 	if (a->ino == b->ino)
 		return 0;
+	r = check_synced(db, n, a->ino);
+	if (r == 0)
+		r = check_synced(db, n, b->ino);
+	if (r != 0)
+		return r;
 	/* Both names are there: take one away, move, and put it back. */
 	r = dirent_delete(db, b);
 	if (r == 0)
@@ -485,6 +530,7 @@ static int tx_rename(struct db *db, void *arg)
 	int r, there;
 
 	n->unlinked = 0;
+	n->drop.n = 0;
 	r = get_parent(db, n->newparent, &parent);
 	if (r == 0)
 		r = dirent_get(db, n->parent, n->name, &from);
@@ -502,6 +548,10 @@ static int tx_rename(struct db *db, void *arg)
 	}
 	if (there == 0 && from.ino == to.ino && !(n->flags & RENAME_NOREPLACE))
 		return 0;
+	n->unsynced = from.ino;
+	r = undo_renamed(db, from.ino, there == 0 ? to.ino : 0, &n->drop);
+	if (r != 0)
+		return r;
 	if (there == 0)
 		r = replace_target(db, n, &from, &to, now);
 	return r < 0 ? r : move_entry(db, n, &from, n->newname, n->newparent, now);
@@ -520,7 +570,7 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 	if (r == 0 && (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE)))
 		r = -EINVAL;
 	if (r == 0)
-		r = expfs_write_freeing(fs->ex, tx_rename, &n);
+		r = write_names(&n, expfs_write_freeing, tx_rename);
 	if (r == 0 && newparent != parent)
 		changed(fs, newparent);
 	reply_taken(req, r, parent, name, n.unlinked);

@@ -50,6 +50,7 @@ bats_tests = \
 	tests/space.bats \
 	tests/scale.bats \
 	tests/crash.bats \
+	tests/power.bats \
 	tests/found.bats \
 	tests/config.bats \
 	tests/readme.bats \

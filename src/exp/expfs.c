@@ -1,10 +1,12 @@
 #include "exp/expfs.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "exp/file.h"
 #include "exp/keeper.h"
+#include "exp/recover.h"
 #include "meta/dirent.h"
 #include "store/object.h"
 #include "util/io.h"
@@ -103,6 +105,38 @@ static int follow_rules(struct expfs *ex)
 	return r < 0 || rules == c.rules ? r : meta_write(ex->meta, tx_reclass, &c);
 }
 
+/* What becomes of files is told to who mounts, and to who looks into the log later. */
+static int deal_with_cut(struct expfs *ex)
+{
+	_cleanup_close_ int log = openat(store_dirfd(ex->store), "log",
+					 O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	const struct recovered *k = &ex->recovered;
+	int r;
+
+	log_copy(log);
+	r = recover_after_cut(ex, &ex->recovered);
+	if (k->back + k->gone + k->kept > 0)
+		log_msg("%s: after a power cut %u files have their content from before, %u that were new are gone, %u that were "
+			"changed in place are as the disk has them",
+			store_path(ex->store), k->back, k->gone, k->kept);
+	log_copy(-1);
+	return r;
+}
+
+/* Takes the database into use, and deals with what the last use of it has left. */
+static int begin_use(struct expfs *ex)
+{
+	uint64_t session = store_session(ex->store);
+	int r = meta_begin_use(ex->meta, session, &ex->last_end);
+
+	if (r == 0)
+		r = io_sync(store_dirfd(ex->store), false); /* the log's own entry */
+	if (r < 0 || ex->last_end != META_CUT)
+		return r;
+	r = deal_with_cut(ex);
+	return r < 0 ? r : meta_set_session(ex->meta, session);
+}
+
 int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret_error)
 {
 	_cleanup_(cleanup_expfs) struct expfs *ex = calloc(1, sizeof(*ex));
@@ -129,9 +163,9 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 	db = store_file(ex->store, "expfs.db");
 	r = db ? meta_open(db, give_space, ex, &ex->meta) : -ENOMEM;
 	if (r == 0)
-		r = meta_begin_use(ex->meta, &ex->was_clean);
+		r = store_set_format(ex->store);
 	if (r == 0)
-		r = io_sync(store_dirfd(ex->store), false); /* the log's own entry */
+		r = begin_use(ex);
 	if (r == 0)
 		r = load_config(ex);
 	if (r == 0)
@@ -247,12 +281,15 @@ int expfs_write_freeing(struct expfs *ex, meta_fn f, void *arg)
 
 void expfs_fail(struct expfs *ex, const char *reason)
 {
-	scoped_lock(&ex->read_only_lock);
-	if (atomic_load(&ex->read_only))
-		return;
-	ex->read_only_reason = strdup(reason);
-	atomic_store(&ex->read_only, true);
+	{
+		scoped_lock(&ex->read_only_lock);
+		if (atomic_load(&ex->read_only))
+			return;
+		ex->read_only_reason = strdup(reason);
+		atomic_store(&ex->read_only, true);
+	}
 	log_msg("%s; the mount is read-only from now on", reason);
+	meta_distrust(ex->meta);
 }
 
 int expfs_sync_result(struct expfs *ex, int r)

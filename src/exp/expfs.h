@@ -22,6 +22,13 @@
 struct file_table;
 struct keeper;
 
+/* Files that were not whole on the disk after a power cut. */
+struct recovered {
+	unsigned back; /* have the content from before again */
+	unsigned gone; /* were new */
+	unsigned kept; /* were changed in place, and are as the disk has them */
+};
+
 struct expfs {
 	struct store *store;
 	struct meta *meta;
@@ -30,7 +37,8 @@ struct expfs {
 	struct file_table *files; /* exp/file.h */
 	struct keeper *keeper;    /* exp/keeper.h */
 	char *mountpoint;   /* absolute, or NULL while not mounted */
-	bool was_clean;     /* the last process that had it ended in good order */
+	enum meta_end last_end; /* of the last process that had it */
+	struct recovered recovered;
 	atomic_bool read_only;
 	bool mounted_read_only; /* by the options of the mount */
 	char *read_only_reason; /* written once, before read_only is set */

@@ -163,6 +163,15 @@ bool file_in_use(struct expfs *ex, uint64_t ino)
 	return *find(ex->files, ino) != NULL;
 }
 
+bool file_has_writers(struct expfs *ex, uint64_t ino)
+{
+	struct file *f;
+
+	scoped_lock(&ex->files->lock);
+	f = *find(ex->files, ino);
+	return f && f->writers > 0;
+}
+
 bool file_is_written(struct expfs *ex, uint64_t ino)
 {
 	struct file_table *t = ex->files;
@@ -270,7 +279,6 @@ void file_set_written(struct file *f)
 {
 	f->dirty = true;
 	f->times_set = false;
-	f->synced = false;
 	if (f->closed_at) {
 		scoped_lock(&f->ex->files->lock);
 		f->closed_at = 0;

@@ -28,10 +28,11 @@ void file_table_free(struct file_table *t);
 int file_get(struct expfs *ex, uint64_t ino, struct file **ret);
 void file_put(struct file *f);
 
-/* Is the inode in the table? Has anybody written it and not closed it yet? The
- * latter waits a moment for a handle whose close has returned, since the kernel
+/* Is the inode in the table? Has anybody a handle to write it? Has anybody written
+ * it and not closed it yet? The last waits a moment for a handle whose close has returned, since the kernel
  * tells of the end of a handle only after that. */
 bool file_in_use(struct expfs *ex, uint64_t ino);
+bool file_has_writers(struct expfs *ex, uint64_t ino);
 bool file_is_written(struct expfs *ex, uint64_t ino);
 
 /* An object for a file that is about to be made: the caller inserts both rows,

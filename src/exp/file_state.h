@@ -1,8 +1,8 @@
 /* struct file, for file.c, rw.c and seal.c.
  *
  * lock is held through every change of the content, long ones too (copying,
- * reading a whole file for its digest). point guards the pointer obj and the
- * flag live alone and is held for their time, so that readers never wait for a
+ * reading a whole file for its digest). point guards the pointer obj and its
+ * flags alone and is held for their time, so that readers never wait for a
  * change: they take a reference to the object and go. Who changes obj or live
  * holds both. The row is first read under point: until then nobody can know
  * the content. */
@@ -25,13 +25,13 @@ struct file {
 	int64_t closed_at;  /* monotonic: the last close that left none unflushed; 0: written since */
 	bool fresh;         /* written from empty */
 	bool dirty;         /* written since the last sealing */
-	bool synced;        /* synced since the last write */
 	bool times_set;     /* the mtime was set by hand after the last write */
 	struct digest_run *run;
 
 	pthread_mutex_t point;
 	struct object *obj; /* NULL: empty */
 	bool live;
+	bool settled; /* known: obj was synced once, and there is no undo row (exp/undo.h) */
 	int load_error; /* set once: the row could not be read */
 };
 

@@ -1,8 +1,7 @@
-/* An object is removed only when what took its place is on the disk: the rows that
- * no longer name it, and the contents that they name instead. So a round takes
- * the objects that wait for removal, syncs every sealed content, syncs the
- * database's log, and only then removes them. A power cut finds either the old
- * content, or the new one whole.
+/* An object is removed only when the disk has that no row names it. So a round
+ * first syncs sealed contents, which lets go of what they took the place of
+ * (exp/undo.h); then takes the objects that wait for removal, syncs the database's
+ * log, and only then removes them.
  *
  * Locks: lock guards the lists and the stop flag; no SQL and no I/O under it.
  * round_lock makes rounds one at a time; it comes after file->lock and before the
@@ -11,13 +10,13 @@
 
 #include <string.h>
 
-#include "exp/file.h"
+#include "exp/settle.h"
+#include "exp/undo.h"
 #include "meta/content.h"
 #include "util/log.h"
 
 #define TICK_NS 2000000000ll
-#define SYNC_BATCH 256
-#define SYNC_ONE_BY_ONE 16
+#define LIST_BATCH 256
 #define REAP_BATCH 128
 #define REAP_WAIT_NS 50000000ll /* for a batch to fill */
 #define IDLE_TICKS 15         /* between looks for contents that were left alone */
@@ -108,6 +107,8 @@ static int tx_reap(struct db *db, void *arg)
 		if (r == 0)
 			r = inode_delete(db, row.ino);
 		if (r == 0)
+			r = undo_forget(db, row.ino, &p->drop);
+		if (r == 0)
 			r = file_drop_object(db, row.object, &p->drop);
 		if (r < 0)
 			return r;
@@ -194,110 +195,29 @@ static void reap_left_over(struct expfs *ex)
 	} while (reap_batch(&p) == 0);
 }
 
-struct marks {
-	struct content_row *row;
-	int n;
-};
-
-static int tx_synced(struct db *db, void *arg)
-{
-	struct marks *m = arg;
-	int r = 0;
-
-	for (int i = 0; i < m->n && r == 0; i++)
-		r = content_set_synced(db, m->row[i].id, m->row[i].seal);
-	return r;
-}
-
-static int sync_object(struct expfs *ex, uint64_t id)
-{
-	_cleanup_(cleanup_object) struct object *o = NULL;
-	int r = object_get(ex->store, id, &o);
-
-	if (r == 0)
-		r = object_sync(o, true);
-	return r == -ENOENT ? 0 : r; /* removed meanwhile */
-}
-
-/* Few are synced each for itself, many by one sync of their file system. */
-static int sync_rows(struct expfs *ex, const struct content_row *row, int n)
-{
-	if (n > SYNC_ONE_BY_ONE)
-		return syncfs(store_dirfd(ex->store)) < 0 ? -errno : 0;
-	for (int i = 0; i < n; i++) {
-		int r = sync_object(ex, row[i].id);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-int keeper_sync_dir(struct expfs *ex, uint64_t dir)
-{
-	struct content_row row[SYNC_BATCH];
-	struct marks m = { .row = row };
-	uint64_t after = 0;
-	int r;
-
-	do {
-		{
-			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-			m.n = content_list_unsynced_in(db, dir, after, row, SYNC_BATCH);
-		}
-		if (m.n > 0)
-			after = row[m.n - 1].id;
-		r = m.n > 0 ? sync_rows(ex, row, m.n) : m.n;
-		if (r == 0 && m.n > 0)
-			expfs_write_freeing(ex, tx_synced, &m); /* only a note */
-	} while (r == 0 && m.n == SYNC_BATCH);
-	if (r == 0)
-		r = meta_sync(ex->meta);
-	return expfs_sync_result(ex, r);
-}
-
-/* Syncs all sealed contents that are not, then the database's log. */
-static int sync_all(struct expfs *ex)
-{
-	struct content_row row[SYNC_BATCH];
-	struct marks m = { .row = row };
-	uint64_t after = 0;
-	int r;
-
-	do {
-		{
-			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-			m.n = content_list_unsynced(db, after, row, SYNC_BATCH);
-		}
-		if (m.n <= 0)
-			break;
-		after = row[m.n - 1].id;
-		r = expfs_sync_result(ex, sync_rows(ex, row, m.n));
-		if (r < 0)
-			return r;
-		expfs_write_freeing(ex, tx_synced, &m); /* only a note */
-	} while (m.n == SYNC_BATCH);
-	return m.n < 0 ? m.n : expfs_sync_result(ex, meta_sync(ex->meta));
-}
-
 /* With round_lock held; whether anything was removed. */
-static bool round_of_removal(struct keeper *k)
+static bool remove_doomed(struct keeper *k)
 {
 	struct ids doomed;
-	int r;
 
 	pthread_mutex_lock(&k->lock);
 	doomed = k->doomed;
 	k->doomed = (struct ids){ 0 };
 	pthread_mutex_unlock(&k->lock);
-	r = sync_all(k->ex);
-	/* What cannot be removed now has no row: the next mount removes it. */
-	for (size_t i = 0; i < doomed.n && r == 0; i++)
+	if (expfs_sync_result(k->ex, meta_sync(k->ex->meta)) < 0)
+		doomed.n = 0; /* without a row: the next mount removes them */
+	for (size_t i = 0; i < doomed.n; i++)
 		unlink_object(k->ex, doomed.v[i]);
 	free(doomed.v);
-	return r == 0 && doomed.n > 0;
+	return doomed.n > 0;
+}
+
+static bool round_of_removal(struct keeper *k, bool last)
+{
+	if (settle_sealed(k->ex, last) == 0)
+		settle_left_open(k->ex, last);
+	settle_let_go(k->ex, false);
+	return !atomic_load(&k->ex->read_only) && remove_doomed(k);
 }
 
 void keeper_settle(struct expfs *ex)
@@ -309,12 +229,18 @@ void keeper_settle(struct expfs *ex)
 bool keeper_reap(struct expfs *ex)
 {
 	struct keeper *k = ex->keeper;
+	int n;
 
 	if (!k || atomic_load(&ex->read_only))
 		return false;
 	keeper_settle(ex);
 	scoped_lock(&k->round_lock);
-	return round_of_removal(k);
+	if (round_of_removal(k, false))
+		return true;
+	n = settle_let_go(ex, true);
+	if (n > 0)
+		log_msg("the disk is full: %d files were given the space of what they had before", n);
+	return n > 0 && remove_doomed(k);
 }
 
 static void seal_if_idle(struct expfs *ex, uint64_t object)
@@ -340,20 +266,20 @@ static void seal_if_idle(struct expfs *ex, uint64_t object)
 
 static void seal_idle(struct expfs *ex)
 {
-	uint64_t ids[SYNC_BATCH], after = 0;
+	uint64_t ids[LIST_BATCH], after = 0;
 	int n;
 
 	do {
 		{
 			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-			n = content_list_live(db, after, ids, SYNC_BATCH);
+			n = content_list_live(db, after, ids, LIST_BATCH);
 		}
 		for (int i = 0; i < n; i++) {
 			after = ids[i];
 			seal_if_idle(ex, ids[i]);
 		}
-	} while (n == SYNC_BATCH);
+	} while (n == LIST_BATCH);
 }
 
 static bool is_stopping(struct keeper *k)
@@ -371,7 +297,7 @@ static void tick(struct keeper *k, bool idle)
 	if (atomic_load(&ex->read_only))
 		return;
 	pthread_mutex_lock(&k->round_lock);
-	round_of_removal(k);
+	round_of_removal(k, false);
 	pthread_mutex_unlock(&k->round_lock);
 	r = meta_checkpoint(ex->meta);
 	if (r < 0 && !expfs_is_full(r))
@@ -410,7 +336,7 @@ static void *keeper_main(void *arg)
 	struct keeper *k = arg;
 
 	k->next_tick = monotonic_ns() + TICK_NS;
-	if (!k->ex->was_clean && object_each(k->ex->store, sweep_one, k) == 0)
+	if (k->ex->last_end != META_CLEAN && object_each(k->ex->store, sweep_one, k) == 0)
 		meta_recovered(k->ex->meta);
 	pthread_mutex_lock(&k->lock);
 	for (unsigned n = 1; !k->stop; n++) {
@@ -472,6 +398,18 @@ fail:
 	return -EAGAIN;
 }
 
+/* As an unmount does: all is on the disk. */
+static void sync_for_the_end(struct keeper *k)
+{
+	struct expfs *ex = k->ex;
+
+	if (atomic_load(&ex->read_only))
+		return;
+	keeper_settle(ex);
+	if (expfs_sync_result(ex, syncfs(store_dirfd(ex->store)) < 0 ? -errno : 0) == 0)
+		round_of_removal(k, true);
+}
+
 void keeper_stop(struct expfs *ex)
 {
 	struct keeper *k = ex->keeper;
@@ -485,7 +423,7 @@ void keeper_stop(struct expfs *ex)
 	pthread_mutex_unlock(&k->lock);
 	pthread_join(k->keeper, NULL);
 	pthread_join(k->reaper, NULL);
-	keeper_reap(ex);
+	sync_for_the_end(k);
 	ex->keeper = NULL;
 	keeper_free(k);
 }

@@ -1,8 +1,9 @@
 /* Work in the background: what nobody waits for.
  *
  * Two threads. The reaper removes inodes that lost their last name and their
- * last user. The keeper, every two seconds, syncs sealed objects and names and
- * then removes the objects that nothing names; it moves the database's log, seals
+ * last user. The keeper, every two seconds, syncs what was closed, gives up the
+ * contents that this took the place of, syncs the names, and then removes the
+ * objects that nothing names; it moves the database's log, seals
  * contents that were left alone, holds the reserve, and after a disorderly end
  * removes object files that no row names. */
 #ifndef EXPFS_KEEPER_H
@@ -22,11 +23,8 @@ void keeper_remove(struct expfs *ex, uint64_t object);
 /* Takes what was deleted out of the database, now, so that sums are right. */
 void keeper_settle(struct expfs *ex);
 
-/* Removes what waits to be removed, now, from the disk too; whether there was anything. */
+/* Removes what waits to be removed, now, from the disk too; whether there was
+ * anything. If not, the contents that are kept for a power cut alone are removed. */
 bool keeper_reap(struct expfs *ex);
-
-/* Syncs what was closed in a directory, and all names: fsync of the directory.
- * A failure ends all writing to the store. */
-int keeper_sync_dir(struct expfs *ex, uint64_t dir);
 
 #endif

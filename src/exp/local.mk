@@ -4,6 +4,9 @@ libexpfs_a_SOURCES += \
 	src/exp/file.c src/exp/file.h src/exp/file_state.h \
 	src/exp/rw.c \
 	src/exp/seal.c \
+	src/exp/undo.c src/exp/undo.h \
+	src/exp/settle.c src/exp/settle.h \
+	src/exp/recover.c src/exp/recover.h \
 	src/exp/keeper.c src/exp/keeper.h \
 	src/exp/path.c src/exp/path.h \
 	src/exp/checkpoint.c src/exp/checkpoint.h \

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "exp/file_state.h"
+#include "exp/undo.h"
+#include "meta/content.h"
 #include "util/io.h"
 #include "util/log.h"
 
@@ -265,20 +267,69 @@ int file_set_mtime(struct file *f, int64_t mtime, meta_fn set, void *arg)
 	return expfs_write(f->ex, set, arg);
 }
 
+struct settle {
+	struct file *f;
+	struct content_row content;
+	struct file_drop drop;
+};
+
+static int tx_settle(struct db *db, void *arg)
+{
+	struct settle *s = arg;
+
+	s->drop.n = 0;
+	return undo_settle(db, s->f->ino, s->content.id, s->content.seal, &s->drop);
+}
+
+static int get_content(struct file *f, uint64_t object, struct content_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(f->ex->meta);
+
+	return content_get(db, object, ret);
+}
+
+/* Syncs the object once and notes it, unless both was done and it is as it was.
+ * 1: the file has another content, or it was sealed, meanwhile. */
+static int sync_and_settle(struct file *f, struct object *obj, bool data_only)
+{
+	struct settle s = { .f = f };
+	int r = get_content(f, object_id(obj), &s.content);
+
+	if (r < 0)
+		return r == -ESTALE ? 1 : r;
+	if (s.content.synced == CONTENT_WHOLE)
+		return 0;
+	r = expfs_sync_result(f->ex, object_sync(obj, data_only));
+	if (r == 0)
+		r = expfs_write_freeing(f->ex, tx_settle, &s);
+	if (r != 0)
+		return r;
+	file_drop_finish(f->ex, &s.drop);
+	scoped_lock(&f->point);
+	if (f->obj == obj && f->live && s.content.state == CONTENT_LIVE)
+		f->settled = true;
+	return 0;
+}
+
+/* The content that the file has now; settled: that this was synced before. */
 static int sync_content(struct file *f, bool data_only)
 {
-	struct object *obj;
-	int fd, r;
+	int r = 1;
 
-	r = file_read_begin(f, &obj, &fd);
-	if (r < 0 || !obj)
-		return r;
-	/* Before the sync: a write from here on clears it again. */
-	pthread_mutex_lock(&f->lock);
-	f->synced = true;
-	pthread_mutex_unlock(&f->lock);
-	r = expfs_sync_result(f->ex, object_sync(obj, data_only));
-	file_read_end(obj);
+	while (r == 1) {
+		struct object *obj;
+		bool settled;
+		int fd;
+
+		r = file_read_begin(f, &obj, &fd);
+		if (r < 0 || !obj)
+			return r;
+		pthread_mutex_lock(&f->point);
+		settled = f->settled && f->obj == obj;
+		pthread_mutex_unlock(&f->point);
+		r = settled ? expfs_sync_result(f->ex, object_sync(obj, data_only)) : sync_and_settle(f, obj, data_only);
+		file_read_end(obj);
+	}
 	return r;
 }
 

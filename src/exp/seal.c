@@ -16,6 +16,8 @@
 #include "exp/file_state.h"
 #include "exp/keeper.h"
 #include "exp/path.h"
+#include "exp/settle.h"
+#include "exp/undo.h"
 #include "meta/content.h"
 #include "util/io.h"
 #include "util/log.h"
@@ -32,6 +34,7 @@ void file_set_content(struct file *f, struct object *obj, bool live)
 	old = f->obj;
 	f->obj = obj;
 	f->live = live;
+	f->settled = false;
 	pthread_mutex_unlock(&f->point);
 	if (old)
 		object_put(old);
@@ -73,6 +76,7 @@ struct change {
 	uint64_t equal[EQUAL_MAX]; /* sealed objects of the digest that were compared */
 	int equal_count;
 	bool keep_own; /* whatever else is equal */
+	bool was_whole; /* on the disk, as sealed */
 	struct file_drop drop;
 };
 
@@ -98,12 +102,22 @@ static void freeze(struct inode_row *row, const struct change *c)
 	}
 }
 
+/* A content that the disk may have in an older state, and nothing to go back to, is
+ * not one for others: -EAGAIN, until it is synced. */
+static int is_shareable(struct db *db, uint64_t object)
+{
+	struct content_row row;
+	int r = content_get(db, object, &row);
+
+	return r < 0 ? r : row.synced == CONTENT_CHANGED ? -EAGAIN : 0;
+}
+
 static int tx_seal(struct db *db, void *arg)
 {
 	struct change *c = arg;
 	uint64_t now_equal[EQUAL_MAX];
 	struct inode_row row;
-	int n, r;
+	int n, r = 0;
 
 	c->drop.n = 0;
 	n = content_equal(db, (uint64_t)c->st.st_size, c->digest, c->old, now_equal, EQUAL_MAX);
@@ -111,7 +125,10 @@ static int tx_seal(struct db *db, void *arg)
 		return n;
 	if (c->object && !c->keep_own && (n != c->equal_count || memcmp(now_equal, c->equal, (size_t)n * sizeof(now_equal[0]))))
 		return -EAGAIN;
-	r = inode_get(db, c->f->ino, &row);
+	if (c->object && c->object != c->old)
+		r = is_shareable(db, c->object);
+	if (r == 0)
+		r = inode_get(db, c->f->ino, &row);
 	if (r < 0)
 		return r;
 	freeze(&row, c);
@@ -122,7 +139,7 @@ static int tx_seal(struct db *db, void *arg)
 		return r;
 	if (c->object == c->old)
 		return content_set_sealed(db, c->old, c->seal, (uint64_t)c->st.st_size, c->digest);
-	return file_drop_object(db, c->old, &c->drop);
+	return undo_replaced(db, row.ino, c->old, c->object, &c->drop);
 }
 
 /* Compares a sealed object with the content, opened as fd: 1 equal, 0 not. */
@@ -175,13 +192,22 @@ static int get_digest(struct file *f, struct change *c, int fd)
 	return digest_file(fd, (uint64_t)c->st.st_size, c->digest);
 }
 
-/* What was synced stays so: the equal object that takes the place of the own one
- * is synced before. Its handle is taken before, too: nothing may fail after. */
-static int take_equal(struct file *f, const struct change *c, struct object **ret)
+/* The handle of an equal object; that one is synced if it must be before it is shared. */
+static int take_equal(struct file *f, uint64_t id, struct object **ret)
 {
-	int r = object_get(f->ex->store, c->object, ret);
+	struct content_row row;
+	int r;
 
-	return r == 0 && f->synced ? expfs_sync_result(f->ex, object_sync(*ret, true)) : r;
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(f->ex->meta);
+
+		r = content_get(db, id, &row);
+	}
+	if (r == -ESTALE)
+		return -EAGAIN;
+	if (r == 0 && row.synced == CONTENT_CHANGED)
+		r = settle_content(f->ex, &row);
+	return r < 0 ? r : object_get(f->ex->store, id, ret);
 }
 
 /* Mostly nothing is equal, and the first transaction finds that out by itself.
@@ -196,7 +222,7 @@ static int commit_seal(struct file *f, struct change *c, int fd, struct object *
 
 		if (c->object == c->old)
 			obj = object_ref(f->obj);
-		r = c->object && !obj ? take_equal(f, c, &obj) : 0;
+		r = c->object && !obj ? take_equal(f, c->object, &obj) : 0;
 		if (r == 0)
 			r = expfs_write(f->ex, tx_seal, c);
 		if (r == 0)
@@ -303,7 +329,7 @@ static int tx_new_live(struct db *db, void *arg)
 	r = inode_update(db, &row);
 	if (r == 0)
 		r = inode_set_object(db, row.ino, c->object);
-	return r < 0 ? r : file_drop_object(db, c->old, &c->drop);
+	return r < 0 ? r : undo_replaced(db, row.ino, c->old, c->object, &c->drop);
 }
 
 static int become_new_live(struct file *f, struct object *obj, bool fresh)
@@ -334,6 +360,7 @@ int file_replace_empty(struct file *f, struct object *obj)
 static int tx_unseal(struct db *db, void *arg)
 {
 	struct change *c = arg;
+	struct content_row content;
 	struct inode_row row;
 	int r = content_refs(db, c->old);
 
@@ -343,9 +370,12 @@ static int tx_unseal(struct db *db, void *arg)
 		return 1;
 	r = inode_get(db, c->f->ino, &row);
 	if (r == 0)
+		r = content_get(db, c->old, &content);
+	if (r == 0)
 		r = content_set_live(db, c->old);
 	if (r < 0)
 		return r;
+	c->was_whole = content.synced == CONTENT_WHOLE;
 	row.flags = (row.flags | INODE_LIVE) & ~(uint32_t)INODE_CLOSED;
 	c->st.st_mtim = ns_timespec(row.mtime);
 	return inode_update(db, &row);
@@ -360,12 +390,11 @@ static void set_backing_mtime(int fd, struct timespec mtime)
 		log_msg("a backing file's time cannot be set: %s", strerror(errno));
 }
 
-static int read_rows(struct file *f, struct inode_row *ret_inode, struct content_row *ret_content)
+static int read_row(struct file *f, struct inode_row *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(f->ex->meta);
-	int r = inode_get(db, f->ino, ret_inode);
 
-	return r < 0 ? r : content_get(db, object_id(f->obj), ret_content);
+	return inode_get(db, f->ino, ret);
 }
 
 static int copy_content(struct file *f, struct object *copy, const struct inode_row *row)
@@ -387,22 +416,18 @@ static int copy_content(struct file *f, struct object *copy, const struct inode_
 	return r;
 }
 
-/* What was synced is to be so in the copy before that takes its place. */
 static int copy_up(struct file *f)
 {
-	struct content_row content;
 	struct inode_row row;
 	struct object *copy;
 	int r;
 
-	r = read_rows(f, &row, &content);
+	r = read_row(f, &row);
 	if (r == 0)
 		r = file_new_object(f->ex, &copy);
 	if (r < 0)
 		return r;
 	r = copy_content(f, copy, &row);
-	if (r == 0 && content.synced)
-		r = expfs_sync_result(f->ex, object_sync(copy, true));
 	if (r < 0) {
 		file_abandon(f->ex, copy);
 		return r;
@@ -410,12 +435,16 @@ static int copy_up(struct file *f)
 	return become_new_live(f, copy, false);
 }
 
+/* A content that is on the disk as sealed is changed there only after the disk has
+ * that it is live: nobody would look at it after a power cut. */
 static int unseal(struct file *f)
 {
 	struct change c = change_of(f);
 	int fd, r;
 
 	r = expfs_write(f->ex, tx_unseal, &c);
+	if (r == 0 && c.was_whole)
+		r = expfs_sync_result(f->ex, meta_sync(f->ex->meta));
 	if (r != 0)
 		return r;
 	file_set_content(f, object_ref(f->obj), true);
@@ -460,6 +489,9 @@ static int tx_share(struct db *db, void *arg)
 		return r;
 	if (from.object != s->c.object || (from.flags & INODE_LIVE) || from.size > s->max)
 		return -EAGAIN;
+	r = is_shareable(db, from.object);
+	if (r < 0)
+		return r;
 	s->c.st.st_size = (off_t)from.size;
 	row.size = from.size;
 	row.blocks = from.blocks;
@@ -468,7 +500,7 @@ static int tx_share(struct db *db, void *arg)
 	r = inode_update(db, &row);
 	if (r == 0)
 		r = inode_set_object(db, row.ino, from.object);
-	return r < 0 ? r : file_drop_object(db, s->c.old, &s->c.drop);
+	return r < 0 ? r : undo_replaced(db, row.ino, s->c.old, from.object, &s->c.drop);
 }
 
 /* Is the content of the file without a byte? */

@@ -29,6 +29,8 @@
 #define WRONG_SIZE "size<>(SELECT o.size FROM object o WHERE o.id=inode.object AND o.state=1)"
 #define WRONG_LIVE "(flags & 4)/4<>(SELECT o.state=0 FROM object o WHERE o.id=inode.object)"
 #define NOBODYS_XATTR "ino NOT IN (SELECT ino FROM inode)"
+#define NOBODYS_UNDO "inode NOT IN (SELECT ino FROM inode)"
+#define UNDO_OF_NOTHING "old IS NOT NULL AND old NOT IN (SELECT id FROM object)"
 #define NOBODYS_OBJECT                                                     \
 	"id NOT IN (SELECT object FROM inode WHERE object IS NOT NULL) AND " \
 	"id NOT IN (SELECT old FROM undo WHERE old IS NOT NULL)"
@@ -70,6 +72,9 @@ static const char *const faults[] = {
 	" AND (digest IS NULL OR length(digest)<>16)",
 	"SELECT 0, 'content that no file has', 0, NULL, printf('object %x', id) FROM object WHERE " NOBODYS_OBJECT,
 	"SELECT 0, 'attribute of no inode', 0, NULL, printf('%d, %s', ino, name) FROM xattr WHERE " NOBODYS_XATTR,
+	"SELECT 0, 'undo row of no inode', 0, NULL, inode FROM undo WHERE " NOBODYS_UNDO,
+	"SELECT 0, 'undo row that keeps no content', inode, NULL, printf('object %x', old) FROM undo"
+	" WHERE " UNDO_OF_NOTHING,
 	"SELECT 0, 'number beyond the sequence', 0, NULL, n FROM (SELECT max((SELECT max(ino) FROM inode),"
 	" coalesce((SELECT max(id) FROM object), 0)) AS n) WHERE n>=(SELECT value FROM store WHERE key='next_id')",
 };
@@ -80,6 +85,7 @@ static const char *const repairs_before[] = {
 	"DELETE FROM dirent WHERE " NO_INODE,
 	"UPDATE dirent SET type=(SELECT (mode & 61440)>>12 FROM inode i WHERE i.ino=dirent.ino) WHERE " WRONG_TYPE,
 	"DELETE FROM xattr WHERE " NOBODYS_XATTR,
+	"DELETE FROM undo WHERE " NOBODYS_UNDO " OR " UNDO_OF_NOTHING,
 	"DELETE FROM object WHERE " NOBODYS_OBJECT,
 	"UPDATE inode SET flags=flags & ~4 | CASE (SELECT o.state FROM object o WHERE o.id=inode.object)"
 	" WHEN 0 THEN 4 ELSE 0 END WHERE " WRONG_LIVE,
@@ -272,6 +278,6 @@ int check_is_named(struct db *db, uint64_t object)
 
 	return db_row(db, &st,
 		      "SELECT 1 FROM object WHERE id=?1 UNION ALL SELECT 1 FROM inode WHERE object=?1"
-		      " UNION ALL SELECT 1 FROM undo WHERE object=?1 UNION ALL SELECT 1 FROM undo WHERE old=?1 LIMIT 1",
+		      " UNION ALL SELECT 1 FROM undo WHERE old=?1 LIMIT 1",
 		      "i", (int64_t)object);
 }

@@ -17,7 +17,7 @@ static void read_row(sqlite3_stmt *st, struct content_row *ret)
 		.id = (uint64_t)sqlite3_column_int64(st, 0),
 		.state = sqlite3_column_int64(st, 1) ? CONTENT_SEALED : CONTENT_LIVE,
 		.size = (uint64_t)sqlite3_column_int64(st, 2),
-		.synced = sqlite3_column_int64(st, 4) != 0,
+		.synced = (enum content_synced)MIN(sqlite3_column_int64(st, 4), 2),
 		.verdict = CONTENT_NO_VERDICT,
 		.seal = (uint64_t)sqlite3_column_int64(st, 6),
 	};
@@ -45,8 +45,10 @@ int content_delete(struct db *db, uint64_t id)
 
 int content_set_live(struct db *db, uint64_t id)
 {
-	return db_run(db, "UPDATE object SET state=0, digest=NULL, verdict=NULL, seal=0, synced=0 WHERE id=?1", "i",
-		      (int64_t)id);
+	return db_run(db,
+		      "UPDATE object SET state=0, digest=NULL, verdict=NULL, seal=0,"
+		      " synced=CASE synced WHEN 0 THEN 0 ELSE 2 END WHERE id=?1",
+		      "i", (int64_t)id);
 }
 
 int content_set_sealed(struct db *db, uint64_t id, uint64_t seal, uint64_t size,
@@ -59,8 +61,7 @@ int content_set_sealed(struct db *db, uint64_t id, uint64_t seal, uint64_t size,
 
 int content_set_synced(struct db *db, uint64_t id, uint64_t seal)
 {
-	return db_run(db, "UPDATE object SET synced=1 WHERE id=?1 AND seal=?2 AND state=1", "ii", (int64_t)id,
-		      (int64_t)seal);
+	return db_run(db, "UPDATE object SET synced=2-state WHERE id=?1 AND seal=?2", "ii", (int64_t)id, (int64_t)seal);
 }
 
 int content_set_verdict(struct db *db, uint64_t id, uint64_t seal, int verdict)
@@ -105,7 +106,7 @@ int content_refs(struct db *db, uint64_t id)
 int content_list_live(struct db *db, uint64_t after, uint64_t *ret, int max)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, "SELECT id FROM object WHERE synced=0 AND state=0 AND id>?1 ORDER BY id", "i", (int64_t)after);
+	int r = db_row(db, &st, "SELECT id FROM object WHERE synced<>1 AND state=0 AND id>?1 ORDER BY id", "i", (int64_t)after);
 
 	return read_ids(db, st, r, ret, max);
 }
@@ -131,13 +132,13 @@ int content_list(struct db *db, uint64_t after, struct content_row *ret, int max
 	return read_rows(db, st, r, ret, max);
 }
 
-int content_list_unsynced(struct db *db, uint64_t after, struct content_row *ret, int max)
+int content_list_unsynced(struct db *db, enum content_state state, uint64_t after, struct content_row *ret, int max)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
 		       "SELECT id, state, size, digest, synced, verdict, seal FROM object"
-		       " WHERE synced=0 AND id>?1 AND state=1 ORDER BY id",
-		       "i", (int64_t)after);
+		       " WHERE synced<>1 AND state=?2 AND id>?1 AND (state=1 OR synced=0) ORDER BY id",
+		       "ii", (int64_t)after, (int64_t)state);
 
 	return read_rows(db, st, r, ret, max);
 }
@@ -147,7 +148,8 @@ int content_list_unsynced_in(struct db *db, uint64_t dir, uint64_t after, struct
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
 		       "SELECT id, state, o.size, digest, synced, verdict, seal FROM object o"
-		       " WHERE synced=0 AND id>?1 AND state=1 AND EXISTS (SELECT 1 FROM inode i JOIN dirent d ON"
+		       " WHERE synced<>1 AND state IN (0, 1) AND id>?1 AND (state=1 OR synced=0)"
+		       " AND EXISTS (SELECT 1 FROM inode i JOIN dirent d ON"
 		       " d.ino=i.ino WHERE i.object=o.id AND d.parent=?2) ORDER BY id",
 		       "ii", (int64_t)after, (int64_t)dir);
 

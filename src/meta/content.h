@@ -9,13 +9,19 @@
 enum content_state { CONTENT_LIVE = 0, CONTENT_SEALED = 1 };
 #define CONTENT_NO_VERDICT (-1)
 
+enum content_synced {
+	CONTENT_UNSYNCED = 0, /* nothing of it is known to be on the disk */
+	CONTENT_WHOLE = 1,    /* it is, as sealed */
+	CONTENT_CHANGED = 2,  /* it was, and was changed in place since: what the disk has is good */
+};
+
 struct content_row {
 	uint64_t id;
 	enum content_state state;
 	uint64_t size;
 	uint8_t digest[CONTENT_DIGEST]; /* of a sealed one */
 	uint64_t seal; /* number of its sealing, 0 while live */
-	bool synced;
+	enum content_synced synced;
 	int verdict; /* what its format says, in the numbers of who asked it */
 };
 
@@ -26,8 +32,8 @@ int content_set_live(struct db *db, uint64_t id);
 int content_set_sealed(struct db *db, uint64_t id, uint64_t seal, uint64_t size,
 		       const uint8_t digest[CONTENT_DIGEST]);
 
-/* What was found out about the content of one sealing; nothing happens where
- * the object was opened and sealed again meanwhile. */
+/* What was found out about the content of one sealing (0: of a live one); nothing
+ * happens where the object was opened or sealed again meanwhile. */
 int content_set_synced(struct db *db, uint64_t id, uint64_t seal);
 int content_set_verdict(struct db *db, uint64_t id, uint64_t seal, int verdict);
 
@@ -39,13 +45,12 @@ int content_equal(struct db *db, uint64_t size, const uint8_t digest[CONTENT_DIG
 /* How many inodes and undo rows refer to it; counting ends at 2. */
 int content_refs(struct db *db, uint64_t id);
 
-/* Up to max objects of any kind, or live ones, or not yet synced sealed ones,
- * with an id above after; the count. */
+/* Up to max objects with an id above after: of any kind; live ones; those that are
+ * not known to be on the disk as they are, without live ones that are changed in
+ * place; the same with a name in the directory dir. The count. */
 int content_list(struct db *db, uint64_t after, struct content_row *ret, int max);
 int content_list_live(struct db *db, uint64_t after, uint64_t *ret, int max);
-int content_list_unsynced(struct db *db, uint64_t after, struct content_row *ret, int max);
-
-/* The same of sealed ones that have a name in the directory dir. */
+int content_list_unsynced(struct db *db, enum content_state state, uint64_t after, struct content_row *ret, int max);
 int content_list_unsynced_in(struct db *db, uint64_t dir, uint64_t after, struct content_row *ret, int max);
 
 /* The inode that owns a live object, or any that shares a sealed one; -ENOENT. */

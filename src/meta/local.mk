@@ -6,4 +6,5 @@ libexpfs_a_SOURCES += \
 	src/meta/dirent.c src/meta/dirent.h \
 	src/meta/xattr.c src/meta/xattr.h \
 	src/meta/content.c src/meta/content.h \
+	src/meta/undo.c src/meta/undo.h \
 	src/meta/check.c src/meta/check.h

@@ -36,6 +36,7 @@ struct meta {
 	bool syncing;
 	bool in_use; /* meta_begin_use() was called */
 	atomic_bool in_order; /* it was clean, or meta_recovered() was called */
+	atomic_bool distrusted;
 	uint64_t commits, synced;
 	_Atomic uint64_t next_id;
 	uint64_t id_limit; /* next_id in the database; under write_lock */
@@ -144,9 +145,12 @@ int meta_open(const char *path, meta_space_fn give_space, void *arg, struct meta
 static int mark_closed(struct db *db, void *arg)
 {
 	struct meta *m = arg;
+	bool distrusted = atomic_load(&m->distrusted) || m->sync_error != 0;
 	int r = meta_set_value(db, "next_id", (int64_t)atomic_load(&m->next_id));
 
-	return r < 0 ? r : meta_set_value(db, "clean", atomic_load(&m->in_order) && m->sync_error == 0);
+	if (r == 0 && distrusted)
+		r = meta_set_value(db, "session", 0);
+	return r < 0 ? r : meta_set_value(db, "clean", !distrusted && atomic_load(&m->in_order));
 }
 
 int meta_close(struct meta *m)
@@ -314,25 +318,29 @@ int meta_checkpoint(struct meta *m)
 }
 
 struct use {
-	struct meta *m;
-	bool was_clean;
+	int64_t session;
+	enum meta_end end;
 };
 
 static int begin_use(struct db *db, void *arg)
 {
 	struct use *u = arg;
-	int64_t clean;
+	int64_t clean, session;
 	int r = meta_get_value(db, "clean", &clean);
 
+	if (r == 0)
+		r = meta_get_value(db, "session", &session);
 	if (r < 0)
 		return r;
-	u->was_clean = clean != 0;
-	return meta_set_value(db, "clean", 0);
+	u->end = clean ? META_CLEAN : session == u->session ? META_KILLED : META_CUT;
+	if (u->end == META_CLEAN)
+		r = meta_set_value(db, "session", u->session);
+	return r < 0 ? r : meta_set_value(db, "clean", 0);
 }
 
-int meta_begin_use(struct meta *m, bool *ret_was_clean)
+int meta_begin_use(struct meta *m, uint64_t session, enum meta_end *ret)
 {
-	struct use u = { .m = m };
+	struct use u = { .session = (int64_t)session };
 	int r = meta_write_freeing(m, begin_use, &u);
 
 	if (r == 0)
@@ -340,9 +348,27 @@ int meta_begin_use(struct meta *m, bool *ret_was_clean)
 	if (r < 0)
 		return r;
 	m->in_use = true;
-	atomic_store(&m->in_order, u.was_clean);
-	*ret_was_clean = u.was_clean;
+	atomic_store(&m->in_order, u.end == META_CLEAN);
+	*ret = u.end;
 	return 0;
+}
+
+static int set_session(struct db *db, void *arg)
+{
+	return meta_set_value(db, "session", *(int64_t *)arg);
+}
+
+int meta_set_session(struct meta *m, uint64_t session)
+{
+	int64_t value = (int64_t)session;
+
+	return meta_write_freeing(m, set_session, &value);
+}
+
+void meta_distrust(struct meta *m)
+{
+	atomic_store(&m->distrusted, true);
+	meta_set_session(m, 0); /* or not: then the disk takes nothing, and has lost nothing since */
 }
 
 void meta_recovered(struct meta *m)

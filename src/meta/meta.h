@@ -59,11 +59,23 @@ int meta_sync(struct meta *m);
  * then by one thread. A failure other than of space is one of a sync. */
 int meta_checkpoint(struct meta *m);
 
-/* Whether the last process to have it open for writing closed it in good order;
- * from here to meta_close() a death counts as disorder. Disorder lasts until
- * meta_recovered() says that everything it can have left was dealt with. */
-int meta_begin_use(struct meta *m, bool *ret_was_clean);
+/* How the last process to have it open for writing ended. */
+enum meta_end {
+	META_CLEAN,  /* in good order */
+	META_KILLED, /* in disorder, but what it wrote is all there */
+	META_CUT,    /* in disorder, and the disk may have lost what was not synced */
+};
+
+/* From here to meta_close() a death counts as disorder. session: a number of the
+ * time for which the disk loses nothing (store_session()). After META_CUT the
+ * caller brings contents in order and then says so by meta_set_session(). Disorder
+ * lasts until meta_recovered() says that all garbage it can have left is gone. */
+int meta_begin_use(struct meta *m, uint64_t session, enum meta_end *ret);
+int meta_set_session(struct meta *m, uint64_t session);
 void meta_recovered(struct meta *m);
+
+/* The disk failed: whatever follows, the next process finds META_CUT. */
+void meta_distrust(struct meta *m);
 
 static inline void cleanup_reader(struct db **db)
 {

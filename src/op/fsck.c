@@ -289,7 +289,7 @@ static int on_file(void *arg, uint64_t id, const char *name)
 /* After a disorderly end files without a row are to be expected. */
 static int check_files(struct fsck *k)
 {
-	if (k->ex->mountpoint || (!k->ex->was_clean && !k->repair))
+	if (k->ex->mountpoint || (k->ex->last_end != META_CLEAN && !k->repair))
 		return 0;
 	return object_each(k->ex->store, on_file, k);
 }

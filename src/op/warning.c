@@ -23,6 +23,15 @@ static _printf_(4, 5) void warn(json_t *warnings, const char *kind, const char *
 							  reply_text(text)));
 }
 
+static void warn_of_power_cut(const struct recovered *k, json_t *warnings)
+{
+	if (k->back + k->gone + k->kept > 0)
+		warn(warnings, "power-cut", NULL,
+		     "of the files that were written last before a power cut %u have their content from before, %u that were "
+		     "new are gone, %u are as the disk has them; the store's log names them",
+		     k->back, k->gone, k->kept);
+}
+
 int warn_of_store(struct expfs *ex, json_t *warnings)
 {
 	struct statvfs v;
@@ -32,6 +41,7 @@ int warn_of_store(struct expfs *ex, json_t *warnings)
 		warn(warnings, "read-only", NULL, "%s", ex->read_only_reason);
 	if (ex->config_error)
 		warn(warnings, "config", NULL, "config.yaml: %s; the defaults are used", ex->config_error);
+	warn_of_power_cut(&ex->recovered, warnings);
 	r = expfs_statvfs(ex, &v);
 	if (r < 0)
 		return r;

@@ -344,6 +344,20 @@ int object_stat(struct store *s, uint64_t id, struct stat *ret)
 	return fstatat(store_objects(s)->dirfd, path, ret, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
+int object_birth(struct store *s, uint64_t id, int64_t *ret)
+{
+	struct statx_timestamp *t;
+	struct statx st;
+	char path[40];
+
+	object_path(id, path);
+	if (statx(store_objects(s)->dirfd, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME | STATX_MTIME, &st) < 0)
+		return -errno;
+	t = st.stx_mask & STATX_BTIME ? &st.stx_btime : &st.stx_mtime;
+	*ret = timespec_ns(&(struct timespec){ .tv_sec = t->tv_sec, .tv_nsec = t->tv_nsec });
+	return 0;
+}
+
 int object_unlink(struct store *s, uint64_t id)
 {
 	char path[40];

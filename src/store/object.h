@@ -42,8 +42,10 @@ void object_unpin(struct object *o);
 /* Syncs the content and, where it was not yet, the object's directory entry. */
 int object_sync(struct object *o, bool data_only);
 
-/* stat of an object by its id, without a handle. */
+/* stat of an object by its id, without a handle; when it was made, in ns, or where
+ * the disk does not know, when it was last written. */
 int object_stat(struct store *s, uint64_t id, struct stat *ret);
+int object_birth(struct store *s, uint64_t id, int64_t *ret);
 
 /* Removes an object's file. Handles that are open go on working. */
 int object_unlink(struct store *s, uint64_t id);

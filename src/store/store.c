@@ -1,6 +1,6 @@
 /* The backing directory:
  *
- *   format        "expfs store\nformat 1\n"; the first file that is read
+ *   format        "expfs store\nformat 2\n"; the first file that is read
  *   config.yaml   the user's
  *   expfs.db      the database (with -wal, -shm), of the room meta
  *   objects/XX/N  contents: N the object's id in hex, XX bits 8..15 of it, so
@@ -21,12 +21,17 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <xxhash.h>
 
 #include "store/object.h"
 #include "util/io.h"
 
 #define FORMAT_TEXT "expfs store\nformat "
 #define RESERVE_PIECE (1u << 20)
+
+#ifndef STATX_MNT_ID_UNIQUE /* Linux 6.8; before it the field has a number that may come again */
+#define STATX_MNT_ID_UNIQUE 0x4000u
+#endif
 
 static const char *const init_names[] = { "config.yaml", "config.yaml.tmp", "format.tmp", "reserve",
 					  "expfs.db",    "expfs.db-wal",    "expfs.db-shm", "lock" };
@@ -36,6 +41,7 @@ struct store {
 	int dirfd;
 	int lockfd;
 	int reservefd;
+	unsigned format;
 	pthread_mutex_t reserve_lock;
 	off_t reserve_held;
 	struct object_cache *objects;
@@ -95,9 +101,18 @@ static void remove_init_files(int dirfd)
 		unlinkat(dirfd, init_names[i], 0);
 }
 
-static int init_files(int dirfd, const char *path, const char *config, int (*more)(const char *path))
+static int write_format(int dirfd)
 {
 	char text[64];
+	int r;
+
+	snprintf(text, sizeof(text), FORMAT_TEXT "%d\n", STORE_FORMAT);
+	r = io_write_file(dirfd, "format", text, strlen(text));
+	return r < 0 ? r : io_sync(dirfd, false);
+}
+
+static int init_files(int dirfd, const char *path, const char *config, int (*more)(const char *path))
+{
 	int r;
 
 	r = object_init_dirs(dirfd);
@@ -109,11 +124,7 @@ static int init_files(int dirfd, const char *path, const char *config, int (*mor
 	r = io_write_file(dirfd, "config.yaml", config, strlen(config));
 	if (r == 0)
 		r = more(path);
-	if (r < 0)
-		return r;
-	snprintf(text, sizeof(text), FORMAT_TEXT "%d\n", STORE_FORMAT);
-	r = io_write_file(dirfd, "format", text, strlen(text));
-	return r < 0 ? r : io_sync(dirfd, false);
+	return r < 0 ? r : write_format(dirfd);
 }
 
 int store_init(const char *path, const char *config, int (*more)(const char *path))
@@ -158,7 +169,7 @@ static int read_format(int dirfd, unsigned *ret)
 	if (errno || end == text + skip || *end != '\n' || n == 0 || n > UINT_MAX)
 		return -EMEDIUMTYPE;
 	*ret = (unsigned)n;
-	return n == STORE_FORMAT ? 0 : -EPROTONOSUPPORT;
+	return n <= STORE_FORMAT ? 0 : -EPROTONOSUPPORT;
 }
 
 int store_open(const char *path, struct store **ret, unsigned *ret_format)
@@ -183,6 +194,7 @@ int store_open(const char *path, struct store **ret, unsigned *ret_format)
 		*ret_format = format;
 	if (r < 0)
 		return r;
+	s->format = format;
 	s->reservefd = openat(s->dirfd, "reserve", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (s->reservefd < 0)
 		return -errno;
@@ -238,6 +250,30 @@ int store_lock(struct store *s, const char *who, char **ret_who)
 	s->lockfd = fd;
 	fd = -1;
 	return 0;
+}
+
+int store_set_format(struct store *s)
+{
+	int r = s->format == STORE_FORMAT ? 0 : write_format(s->dirfd);
+
+	if (r == 0)
+		s->format = STORE_FORMAT;
+	return r;
+}
+
+uint64_t store_session(const struct store *s)
+{
+	_cleanup_free_ char *boot = NULL;
+	char text[128];
+	struct statx st;
+	uint64_t n;
+
+	/* Without either every disorderly end is taken for a power cut. */
+	if (io_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", sizeof(text) / 2, &boot, NULL) < 0 ||
+	    statx(s->dirfd, "", AT_EMPTY_PATH, STATX_MNT_ID | STATX_MNT_ID_UNIQUE, &st) < 0)
+		return 1 + (uint64_t)monotonic_ns();
+	n = (uint64_t)snprintf(text, sizeof(text), "%s %llu", boot, (unsigned long long)st.stx_mnt_id);
+	return XXH3_64bits(text, n) | 1;
 }
 
 const char *store_path(const struct store *s)

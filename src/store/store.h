@@ -11,7 +11,7 @@
 
 #include "util/util.h"
 
-#define STORE_FORMAT 1
+#define STORE_FORMAT 2
 #define STORE_RESERVE (8u << 20)
 
 struct store;
@@ -22,9 +22,9 @@ struct store;
  * other rooms need in the directory. */
 int store_init(const char *path, const char *config, int (*more)(const char *path));
 
-/* Opens a store. -ENOENT, -ENOTDIR: no such directory; -EMEDIUMTYPE: it is
- * not a store; -EPROTONOSUPPORT: of a format that this program does not know,
- * which *ret_format then tells. */
+/* Opens a store, of an older format too. -ENOENT, -ENOTDIR: no such directory;
+ * -EMEDIUMTYPE: it is not a store; -EPROTONOSUPPORT: of a format that this program
+ * does not know, which *ret_format then tells. */
 int store_open(const char *path, struct store **ret, unsigned *ret_format);
 void store_close(struct store *s);
 
@@ -32,6 +32,13 @@ void store_close(struct store *s);
  * others are shown. -EWOULDBLOCK: somebody has it, *ret_who (to be freed) says
  * who. */
 int store_lock(struct store *s, const char *who, char **ret_who);
+
+/* Says in the file format that all of the store is of STORE_FORMAT now. */
+int store_set_format(struct store *s);
+
+/* A number for the time in which the disk loses nothing that was written to it: one
+ * boot of the machine and one mount of the disk's file system. Never 0. */
+uint64_t store_session(const struct store *s);
 
 const char *store_path(const struct store *s); /* absolute */
 int store_dirfd(const struct store *s);        /* owned by the store */

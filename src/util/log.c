@@ -6,6 +6,7 @@
 /* The one state that is global: where a message goes is a matter of the
  * process, as standard error is. */
 static int log_fd = STDERR_FILENO;
+static int copy_fd = -1;
 static bool log_dated;
 
 void log_open(int fd, bool dated)
@@ -14,14 +15,17 @@ void log_open(int fd, bool dated)
 	log_dated = dated;
 }
 
-void log_msg(const char *fmt, ...)
+void log_copy(int fd)
 {
-	char line[1024];
-	size_t n = 0;
-	va_list ap;
-	int len;
+	copy_fd = fd;
+}
 
-	if (log_dated) {
+static void write_line(int fd, bool dated, const char *text)
+{
+	char line[1200];
+	size_t n;
+
+	if (dated) {
 		time_t t = time(NULL);
 		struct tm tm;
 
@@ -29,16 +33,26 @@ void log_msg(const char *fmt, ...)
 	} else {
 		n = (size_t)snprintf(line, sizeof(line), "expfs: ");
 	}
+	n += (size_t)snprintf(line + n, sizeof(line) - n, "%s\n", text);
+	if (write(fd, line, n) < 0)
+		return; /* nobody is left to tell */
+}
+
+void log_msg(const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+	int len;
+
 	va_start(ap, fmt);
-	len = vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
+	len = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (len < 0)
 		return;
-	n += MIN((size_t)len, sizeof(line) - n - 2);
-	for (size_t i = 0; i < n; i++) /* names may hold line breaks */
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			line[i] = '?';
-	line[n++] = '\n';
-	if (write(log_fd, line, n) < 0)
-		return; /* nobody is left to tell */
+	for (char *p = text; *p; p++) /* names may hold line breaks */
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	write_line(log_fd, log_dated, text);
+	if (copy_fd >= 0)
+		write_line(copy_fd, true, text);
 }

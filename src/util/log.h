@@ -12,6 +12,9 @@
  * The descriptor stays the caller's and must outlive the last message. */
 void log_open(int fd, bool dated);
 
+/* Sends later messages to fd too, dated; -1 ends it. */
+void log_copy(int fd);
+
 void log_msg(const char *fmt, ...) _printf_(1, 2);
 
 #endif

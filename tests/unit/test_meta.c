@@ -13,14 +13,14 @@ static char db_path[4096];
 static int open_db(void **state)
 {
 	struct meta *m;
-	bool clean;
+	enum meta_end end;
 
 	if (make_scratch(state) < 0)
 		return -1;
 	snprintf(db_path, sizeof(db_path), "%s/db", (char *)*state);
 	free(steal((char **)state));
 	if (meta_create(db_path, 0, 0) < 0 || meta_open(db_path, NULL, NULL, &m) < 0 ||
-	    meta_begin_use(m, &clean) < 0 || !clean)
+	    meta_begin_use(m, 1, &end) < 0 || end != META_CLEAN)
 		return -1;
 	*state = m;
 	return 0;
@@ -106,23 +106,58 @@ static void ids_are_never_used_again_after_a_death(void **state)
 	assert_int_equal(meta_close(second), 0);
 }
 
+/* Opens a second time, as a later process does, and tells how the last one ended. */
+static struct meta *open_again(uint64_t session, enum meta_end *ret)
+{
+	struct meta *m;
+
+	assert_int_equal(meta_open(db_path, NULL, NULL, &m), 0);
+	assert_int_equal(meta_begin_use(m, session, ret), 0);
+	return m;
+}
+
 static void a_death_is_noticed_until_it_was_dealt_with(void **state)
 {
-	struct meta *second;
-	bool clean = true;
+	enum meta_end end;
+	struct meta *second = open_again(1, &end); /* the first one is "in use" */
 
-	assert_int_equal(meta_open(db_path, NULL, NULL, &second), 0); /* the first one is "in use" */
-	assert_int_equal(meta_begin_use(second, &clean), 0);
-	assert_false(clean);
+	assert_int_equal(end, META_KILLED);
 	assert_int_equal(meta_close(second), 0); /* ends in order, but nothing was dealt with */
-	assert_int_equal(meta_open(db_path, NULL, NULL, &second), 0);
-	assert_int_equal(meta_begin_use(second, &clean), 0);
-	assert_false(clean);
+	second = open_again(1, &end);
+	assert_int_equal(end, META_KILLED);
 	meta_recovered(second);
 	assert_int_equal(meta_close(second), 0);
-	assert_int_equal(meta_open(db_path, NULL, NULL, &second), 0);
-	assert_int_equal(meta_begin_use(second, &clean), 0);
-	assert_true(clean);
+	second = open_again(2, &end);
+	assert_int_equal(end, META_CLEAN);
+	assert_int_equal(meta_close(second), 0);
+}
+
+static void a_death_in_another_session_of_the_disk_is_a_power_cut_until_it_was_dealt_with(void **state)
+{
+	enum meta_end end;
+	struct meta *second = open_again(2, &end), *third;
+
+	assert_int_equal(end, META_CUT);
+	third = open_again(2, &end); /* the second one died before it said anything */
+	assert_int_equal(end, META_CUT);
+	assert_int_equal(meta_set_session(third, 2), 0);
+	assert_int_equal(meta_close(third), 0);
+	third = open_again(2, &end);
+	assert_int_equal(end, META_KILLED);
+	assert_int_equal(meta_close(third), 0);
+	assert_int_equal(meta_close(second), 0);
+}
+
+static void after_a_failure_of_the_disk_the_next_process_finds_a_power_cut(void **state)
+{
+	enum meta_end end;
+	struct meta *second = open_again(1, &end);
+
+	meta_recovered(second);
+	meta_distrust(second);
+	assert_int_equal(meta_close(second), 0);
+	second = open_again(1, &end);
+	assert_int_equal(end, META_CUT);
 	assert_int_equal(meta_close(second), 0);
 }
 
@@ -197,7 +232,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		test(a_transaction_that_fails_leaves_nothing), test(a_name_is_there_once),
-		test(ids_are_never_used_again_after_a_death),  test(a_death_is_noticed_until_it_was_dealt_with),
+		test(ids_are_never_used_again_after_a_death),
+		test(a_death_is_noticed_until_it_was_dealt_with),
+		test(a_death_in_another_session_of_the_disk_is_a_power_cut_until_it_was_dealt_with),
+		test(after_a_failure_of_the_disk_the_next_process_finds_a_power_cut),
 		test(references_and_equals_follow_the_rows),   test(xattrs_hold_bytes_of_any_length),
 	};
 

@@ -1,0 +1,204 @@
+#include "exp/recover.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "exp/file.h"
+#include "exp/path.h"
+#include "meta/content.h"
+#include "meta/dirent.h"
+#include "meta/undo.h"
+#include "store/digest.h"
+#include "util/log.h"
+
+#define BATCH 256
+
+struct recovery {
+	struct expfs *ex;
+	struct content_row content; /* the one that is looked at */
+	struct file_drop drop;      /* their files go with the garbage of the mount */
+	struct recovered done;
+	struct recovered now; /* of a transaction */
+};
+
+static void tell(struct recovery *k, struct db *db, uint64_t ino, const char *what)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (path_of(db, ino, &path) == 0)
+		log_msg("/%s: was not whole on the disk after a power cut; %s", path, what);
+}
+
+static int remove_names(struct db *db, uint64_t ino)
+{
+	int r;
+
+	for (;;) {
+		_cleanup_free_ char *name = NULL;
+		struct dirent_row d;
+
+		r = dirent_of(db, ino, &d, &name);
+		if (r < 0)
+			return r == -ENOENT ? 0 : r;
+		r = dirent_delete(db, &d);
+		if (r == 0)
+			r = inode_touch_dir(db, d.parent, now_ns(), 0);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* What a content says of the inode that gets it back. */
+static int take_back(struct recovery *k, struct db *db, struct inode_row *row, uint64_t old)
+{
+	struct content_row content = { .state = CONTENT_SEALED };
+	struct stat st = { 0 };
+	int r = old ? content_get(db, old, &content) : 0;
+
+	if (r == 0 && old && object_stat(k->ex->store, old, &st) == 0)
+		row->mtime = timespec_ns(&st.st_mtim);
+	row->size = content.size;
+	row->blocks = (uint64_t)st.st_blocks;
+	row->ctime = now_ns();
+	row->flags &= ~(uint32_t)(INODE_LIVE | INODE_CLOSED);
+	row->flags |= content.state == CONTENT_LIVE ? INODE_LIVE : INODE_CLOSED;
+	if (r == 0)
+		r = inode_update(db, row);
+	return r < 0 ? r : inode_set_object(db, row->ino, old);
+}
+
+static int undo_inode(struct recovery *k, struct db *db, uint64_t ino)
+{
+	struct inode_row row;
+	struct undo_row undo;
+	int r = inode_get(db, ino, &row);
+	int had = undo_get(db, ino, &undo);
+
+	if (r < 0 || had < 0)
+		return MIN(r, had);
+	if (had && undo.old == k->content.id)
+		return -ESTALE;
+	if (had) {
+		tell(k, db, ino, "its content is the one from before again");
+		k->now.back++;
+		r = take_back(k, db, &row, undo.old);
+		return r < 0 ? r : undo_delete(db, ino);
+	}
+	tell(k, db, ino, "it was new, and is gone");
+	k->now.gone++;
+	r = remove_names(db, ino);
+	return r < 0 ? r : inode_delete(db, ino);
+}
+
+/* 1: more of them have it. */
+static int tx_undo_content(struct db *db, void *arg)
+{
+	struct recovery *k = arg;
+	uint64_t ino;
+	int r = 0;
+
+	k->now = (struct recovered){ 0 };
+	k->drop.n = 0;
+	for (int i = 0; i < BATCH && r == 0; i++) {
+		r = content_owner(db, k->content.id, &ino);
+		if (r == 0)
+			r = undo_inode(k, db, ino);
+	}
+	if (r == -ENOENT)
+		return file_drop_object(db, k->content.id, &k->drop);
+	return r < 0 ? r : 1;
+}
+
+/* The one owner changed it in place after it was sealed: so it is live. */
+static int tx_unseal(struct db *db, void *arg)
+{
+	struct recovery *k = arg;
+	struct inode_row row;
+	uint64_t ino;
+	int r;
+
+	k->now = (struct recovered){ 0 };
+	if (content_refs(db, k->content.id) != 1)
+		return 0; /* fsck will tell */
+	r = content_owner(db, k->content.id, &ino);
+	if (r == 0)
+		r = inode_get(db, ino, &row);
+	if (r == 0)
+		r = content_set_live(db, k->content.id);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	tell(k, db, ino, "it is as the disk has it");
+	k->now.kept++;
+	row.flags = (row.flags | INODE_LIVE) & ~(uint32_t)INODE_CLOSED;
+	return inode_update(db, &row);
+}
+
+/* Has a sealed content its size and digest, on the disk and not in memory alone? */
+static bool is_whole(struct recovery *k)
+{
+	_cleanup_(cleanup_object) struct object *o = NULL;
+	uint8_t digest[DIGEST_SIZE];
+	struct stat st;
+	bool whole;
+	int fd;
+
+	if (object_get(k->ex->store, k->content.id, &o) < 0 || object_pin(o, &fd) < 0)
+		return false;
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	whole = fstat(fd, &st) == 0 && (uint64_t)st.st_size == k->content.size &&
+		digest_file(fd, k->content.size, digest) == 0 && !memcmp(digest, k->content.digest, DIGEST_SIZE);
+	object_unpin(o);
+	return whole;
+}
+
+static int recover_content(struct recovery *k)
+{
+	meta_fn f = k->content.synced == CONTENT_CHANGED ? tx_unseal : tx_undo_content;
+	int r;
+
+	if (k->content.state == CONTENT_SEALED && is_whole(k))
+		return 0;
+	do {
+		r = meta_write_freeing(k->ex->meta, f, k);
+		k->done.back += r < 0 ? 0 : k->now.back;
+		k->done.gone += r < 0 ? 0 : k->now.gone;
+		k->done.kept += r < 0 ? 0 : k->now.kept;
+	} while (r == 1);
+	if (r != -ESTALE)
+		return r;
+	log_msg("object %llx: is not whole, and what was before it is not there; run expfs fsck",
+		(unsigned long long)k->content.id);
+	return 0;
+}
+
+static int recover_contents(struct recovery *k, enum content_state state)
+{
+	struct content_row rows[BATCH];
+	uint64_t after = 0;
+	int n, r = 0;
+
+	do {
+		{
+			_cleanup_(cleanup_reader) struct db *db = meta_reader(k->ex->meta);
+
+			n = content_list_unsynced(db, state, after, rows, BATCH);
+		}
+		for (int i = 0; i < n && r == 0; i++) {
+			k->content = rows[i];
+			after = rows[i].id;
+			r = recover_content(k);
+		}
+	} while (n == BATCH && r == 0);
+	return n < 0 ? n : r;
+}
+
+int recover_after_cut(struct expfs *ex, struct recovered *ret)
+{
+	struct recovery k = { .ex = ex };
+	int r = recover_contents(&k, CONTENT_SEALED);
+
+	if (r == 0)
+		r = recover_contents(&k, CONTENT_LIVE);
+	*ret = k.done;
+	return r;
+}
