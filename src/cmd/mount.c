@@ -29,6 +29,7 @@ struct mount {
 	const char *point; /* absolute */
 	const char *options;
 	bool foreground;
+	bool ready;
 	int log; /* where messages go once it is usable */
 };
 
@@ -124,7 +125,7 @@ static enum op_exit check_point(const struct place *p, const char *point, const 
 	r = is_empty(p->fd);
 	if (r < 0)
 		return refuse("%s: %s", point, strerror(-r));
-	return r ? OP_DONE : refuse("%s: is not empty; choose an empty directory", point);
+	return r ? OP_DONE : refuse("%s: is not empty; choose an empty directory, or move away what was written there while nothing was mounted", point);
 }
 
 static enum op_exit check_fuse(void)
@@ -158,9 +159,10 @@ static int open_log(const struct expfs *ex)
 
 static void on_ready(void *arg)
 {
-	const struct mount *m = arg;
+	struct mount *m = arg;
 	_cleanup_close_ int null = -1;
 
+	m->ready = true;
 	if (m->foreground)
 		return;
 	log_open(m->log, true);
@@ -192,7 +194,7 @@ static enum op_exit serve(struct mount *m)
 	r2 = expfs_close(ex);
 	if (r == 0 && r2 < 0)
 		log_msg("%s: closing the store: %s", m->store, strerror(-r2));
-	if (!m->foreground)
+	if (m->ready && !m->foreground)
 		log_msg("ended");
 	log_open(STDERR_FILENO, false);
 	return r < 0 || r2 < 0 ? OP_FAILED : OP_DONE;

@@ -202,7 +202,7 @@ static bool judge(struct checkpoint_list *l, size_t i)
 
 		if (!judge_alone(l, c))
 			set_verdict(l, c, complete_dir_fault_after(c, before));
-		if (c->is_dir && c->complete)
+		if (c->is_dir && complete_has_whole_files(c->why))
 			before = c->members;
 	}
 	return l->v[i].complete;

@@ -2,10 +2,12 @@
  * is asked at each look-up, until it was complete once. */
 #include "exp/complete.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "exp/entries.h"
 #include "exp/file.h"
+#include "exp/path.h"
 #include "format/whole.h"
 #include "meta/content.h"
 
@@ -15,6 +17,7 @@
 #define TRACKER_MAX 4096
 
 static const char being_written[] = "being written";
+static const char torn[] = "torn";
 static const char not_all_yet[] = "may not have all its files yet";
 
 void members_free(struct members *m)
@@ -110,7 +113,7 @@ static int ask_format(struct expfs *ex, struct verdict *v, const char *name, con
 const char *complete_file_fault(struct expfs *ex, const struct inode_row *row, const char *name)
 {
 	struct verdict v;
-	const char *why = "torn";
+	const char *why = torn;
 	int r;
 
 	if (file_is_written(ex, row->ino))
@@ -236,10 +239,12 @@ static int tx_set_complete(struct db *db, void *arg)
 	return inode_update(db, &row);
 }
 
-static const char *files_fault(struct expfs *ex, const struct members *m)
+/* Of one of the files, or of none: then *ret_at is m->n. */
+static const char *files_fault(struct expfs *ex, const struct members *m, size_t *ret_at)
 {
 	bool any = false;
 
+	*ret_at = m->n;
 	if (m->too_many)
 		return "has more files or levels than are looked at";
 	for (size_t i = 0; i < m->n; i++) {
@@ -249,8 +254,10 @@ static const char *files_fault(struct expfs *ex, const struct members *m)
 		if (!m->v[i].row.object && !weights && !file_is_written(ex, m->v[i].row.ino))
 			continue; /* an empty file beside the weights is whole */
 		why = complete_file_fault(ex, &m->v[i].row, m->v[i].name);
-		if (why)
+		if (why) {
+			*ret_at = i;
 			return why;
+		}
 		any = true;
 	}
 	return any ? NULL : "empty";
@@ -258,7 +265,8 @@ static const char *files_fault(struct expfs *ex, const struct members *m)
 
 const char *complete_dir_fault(struct expfs *ex, const struct checkpoint *c, bool *ret_sure)
 {
-	const char *why = files_fault(ex, c->members);
+	size_t at;
+	const char *why = files_fault(ex, c->members, &at);
 
 	*ret_sure = why || was_complete(c) || has_marker(c->members) || tracker_has(ex, c);
 	return why;
@@ -287,4 +295,48 @@ void complete_remember(struct expfs *ex, struct checkpoint *c)
 bool complete_may_come(const char *fault)
 {
 	return fault == being_written || fault == not_all_yet;
+}
+
+bool complete_has_whole_files(const char *fault)
+{
+	return !fault || fault == not_all_yet;
+}
+
+/* The format's own words, which are not kept with its answer. */
+static const char *file_reason(struct expfs *ex, const struct inode_row *row, const char *name)
+{
+	const char *why = complete_file_fault(ex, row, name);
+	struct verdict v = { .kind = format_kind(name) };
+	int r;
+
+	if (why != torn)
+		return why;
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = content_get(db, row->object, &v.content);
+	}
+	return r < 0 || ask_format(ex, &v, name, &why) < 0 || !why ? torn : why;
+}
+
+void complete_explain(struct expfs *ex, const struct checkpoint *c, char *ret, size_t size)
+{
+	struct inode_row row;
+	size_t at;
+	int r;
+
+	snprintf(ret, size, "%s", c->why);
+	if (c->is_dir && c->members && files_fault(ex, c->members, &at) && at < c->members->n) {
+		const struct member *m = &c->members->v[at];
+
+		snprintf(ret, size, "%s: %s", m->name, file_reason(ex, &m->row, m->name));
+		return;
+	}
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = inode_get(db, c->ino, &row);
+	}
+	if (!c->is_dir && r == 0 && c->why == torn)
+		snprintf(ret, size, "%s", file_reason(ex, &row, path_last(c->path)));
 }

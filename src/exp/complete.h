@@ -29,14 +29,20 @@ void members_free(struct members *m);
 
 const char *complete_file_fault(struct expfs *ex, const struct inode_row *row, const char *name);
 
-/* *ret_sure is false where it depends on the complete checkpoint before it, whose
+/* *ret_sure is false where it depends on the checkpoint before it that has whole files, whose
  * files (none, if there is none) complete_dir_fault_after() then wants.
  * A directory found complete is given to complete_remember(). */
 const char *complete_dir_fault(struct expfs *ex, const struct checkpoint *c, bool *ret_sure);
 const char *complete_dir_fault_after(const struct checkpoint *c, const struct members *before);
 void complete_remember(struct expfs *ex, struct checkpoint *c);
 
-/* Is the fault one of a save that is under way? */
+/* Is the fault one of a save that is under way? Is there none with the files that
+ * are there? */
 bool complete_may_come(const char *fault);
+bool complete_has_whole_files(const char *fault);
+
+/* The fault of a judged checkpoint in more words: which file, and what its format
+ * says. */
+void complete_explain(struct expfs *ex, const struct checkpoint *c, char *ret, size_t size);
 
 #endif

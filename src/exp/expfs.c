@@ -29,8 +29,9 @@ static int fail_open(char **ret_error, int r, const char *path, unsigned format)
 
 	switch (r) {
 	case -ENOENT:
-	case -ENOTDIR:
 		return fail(ret_error, r, path, "no such directory; make a store with: expfs init STORE");
+	case -ENOTDIR:
+		return fail(ret_error, r, path, "is not a directory; give the directory of a store");
 	case -EMEDIUMTYPE:
 		return fail(ret_error, r, path, "is not a store; make one with: expfs init STORE");
 	case -EPROTONOSUPPORT:
@@ -42,8 +43,10 @@ static int fail_open(char **ret_error, int r, const char *path, unsigned format)
 	case -ENOSPC:
 		return fail(ret_error, r, path, "the disk is full; free some space on it");
 	case -EUCLEAN:
-		return fail(ret_error, r, path, "the database is damaged; run: expfs fsck STORE");
+		return fail(ret_error, r, path, "the store is damaged; run: expfs fsck STORE");
 	}
+	if (r == -EACCES)
+		return fail(ret_error, r, path, "permission denied; do it as the owner of that directory");
 	return fail(ret_error, r, path, strerror(-r));
 }
 
@@ -161,6 +164,8 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 	if (r < 0)
 		return fail_open(ret_error, r, path, format);
 	db = store_file(ex->store, "expfs.db");
+	if (db && access(db, R_OK) < 0)
+		return fail_open(ret_error, errno == ENOENT ? -EUCLEAN : -errno, errno == ENOENT ? path : db, format);
 	r = db ? meta_open(db, give_space, ex, &ex->meta) : -ENOMEM;
 	if (r == 0)
 		r = store_set_format(ex->store);

@@ -76,6 +76,7 @@ static struct file *file_alloc(struct expfs *ex, uint64_t ino)
 	f->ex = ex;
 	f->ino = ino;
 	f->refs = 1;
+	f->missing = UINT64_MAX;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_mutex_init(&f->point, NULL);
 	return f;

@@ -25,6 +25,7 @@ struct file {
 	int64_t closed_at;  /* monotonic: the last close that left none unflushed; 0: written since */
 	bool fresh;         /* written from empty */
 	bool dirty;         /* written since the last sealing */
+	uint64_t missing;   /* offset of bytes that could not be written; UINT64_MAX: none */
 	bool times_set;     /* the mtime was set by hand after the last write */
 	struct digest_run *run;
 

@@ -79,6 +79,18 @@ static int begin_change(struct file *f, int *ret_fd)
 	return r;
 }
 
+/* A save that the disk refused is not complete when it is closed, unless the bytes
+ * came later. */
+static void note_missing(struct file *f, uint64_t off, size_t n, ssize_t done)
+{
+	uint64_t end = off + (done > 0 ? (uint64_t)done : 0);
+
+	if (off <= f->missing && end > f->missing)
+		f->missing = UINT64_MAX;
+	if (done < 0 || (size_t)done < n)
+		f->missing = MIN(f->missing, end);
+}
+
 ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off)
 {
 	ssize_t done;
@@ -101,6 +113,7 @@ ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off)
 			done = (ssize_t)from + more;
 	}
 	object_unpin(f->obj);
+	note_missing(f, off, n, done);
 	if (f->run && done > 0)
 		digest_run_write(f->run, buf, (size_t)done, off);
 	return done;

@@ -263,7 +263,7 @@ int file_seal(struct file *f, bool by_close)
 	r = file_pin_content(f, f->obj, &fd);
 	if (r < 0)
 		return r;
-	c.closed = by_close;
+	c.closed = by_close && f->missing == UINT64_MAX;
 	c.order = meta_id(f->ex->meta);
 	c.seal = meta_id(f->ex->meta);
 	r = fstat(fd, &c.st) < 0 ? -errno : 0;
@@ -303,6 +303,9 @@ int file_mark_closed(struct file *f)
 {
 	struct change c = change_of(f);
 	int r;
+
+	if (f->missing != UINT64_MAX)
+		return 0;
 
 	c.order = meta_id(f->ex->meta);
 	r = expfs_write(f->ex, tx_mark_closed, &c);
@@ -345,6 +348,7 @@ static int become_new_live(struct file *f, struct object *obj, bool fresh)
 	}
 	file_set_content(f, obj, true);
 	file_drop_finish(f->ex, &c.drop);
+	f->missing = fresh ? UINT64_MAX : f->missing;
 	digest_run_free(f->run);
 	f->run = fresh ? digest_run_new() : NULL;
 	f->fresh = fresh;

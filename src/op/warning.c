@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/complete.h"
 #include "op/reply.h"
 
 /* path is one of the room exp, or NULL. */
@@ -116,6 +117,14 @@ static int warn_of_duplicates(const struct checkpoint_list *l, json_t *warnings)
 	return r;
 }
 
+static void tell(const struct checkpoint_list *l, const struct checkpoint *c, const char *kind, json_t *warnings)
+{
+	char why[512];
+
+	complete_explain(l->ex, c, why, sizeof(why));
+	warn(warnings, kind, c->path, "is not complete: %s", why);
+}
+
 int warn_of_checkpoints(struct checkpoint_list *l, json_t *warnings)
 {
 	checkpoint_judge(l);
@@ -123,7 +132,10 @@ int warn_of_checkpoints(struct checkpoint_list *l, json_t *warnings)
 		const struct checkpoint *c = &l->v[i];
 
 		if (!c->complete && !c->passing)
-			warn(warnings, "torn", c->path, "is not complete: %s", c->why);
+			tell(l, c, "torn", warnings);
 	}
+	/* What somebody who misses it wants to know. */
+	if (l->n > 0 && l->v[l->n - 1].passing && !checkpoint_latest(l))
+		tell(l, &l->v[l->n - 1], "waiting", warnings);
 	return warn_of_duplicates(l, warnings);
 }

@@ -1,5 +1,5 @@
 /* What status warns of: {"kind", "path", "text"}, the path null where it is about
- * the store. Kinds: read-only, config, full, torn, duplicate-step. */
+ * the store. Kinds: read-only, config, full, power-cut, torn, waiting, duplicate-step. */
 #ifndef EXPFS_OP_WARNING_H
 #define EXPFS_OP_WARNING_H
 
