@@ -136,8 +136,7 @@ static int add_dots(struct fill *f, off_t off)
 
 static int add_real(struct fill *f, off_t off)
 {
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(f->fs->ex->meta);
-
+	_cleanup_(cleanup_reader) struct db *db = NULL;
 	uint64_t end;
 
 	pthread_mutex_lock(&f->dir->lock);
@@ -145,6 +144,7 @@ static int add_real(struct fill *f, off_t off)
 		f->dir->end = meta_id(f->fs->ex->meta);
 	end = f->dir->end;
 	pthread_mutex_unlock(&f->dir->lock);
+	db = meta_reader(f->fs->ex->meta);
 	return dirent_list(db, f->ino, off < DOTS ? 0 : (uint64_t)off - DOTS, end, f->plus, add_row, f);
 }
 

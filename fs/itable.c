@@ -2,6 +2,8 @@
  * filled by shifting those behind it back, so there are no tombstones. */
 #include "itable.h"
 
+#include <sys/mman.h>
+
 #define MIN_SIZE 1024
 #define UNLINKED (1ull << 63)
 
@@ -17,6 +19,20 @@ struct itable {
 	size_t used;
 };
 
+/* Memory of its own: in malloc's, each thread that made the table larger would
+ * leave a hole of its size in that thread's heap. */
+static struct entry *entries_new(size_t size)
+{
+	void *p = mmap(NULL, size * sizeof(struct entry), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void entries_free(struct entry *v, size_t size)
+{
+	munmap(v, size * sizeof(*v));
+}
+
 int itable_new(struct itable **ret)
 {
 	struct itable *t = calloc(1, sizeof(*t));
@@ -24,7 +40,7 @@ int itable_new(struct itable **ret)
 	if (!t)
 		return -ENOMEM;
 	t->size = MIN_SIZE;
-	t->v = calloc(t->size, sizeof(*t->v));
+	t->v = entries_new(t->size);
 	if (!t->v) {
 		free(t);
 		return -ENOMEM;
@@ -37,7 +53,7 @@ int itable_new(struct itable **ret)
 void itable_free(struct itable *t)
 {
 	pthread_mutex_destroy(&t->lock);
-	free(t->v);
+	entries_free(t->v, t->size);
 	free(t);
 }
 
@@ -57,7 +73,7 @@ static struct entry *find(struct itable *t, uint64_t ino)
 
 static int resize(struct itable *t, size_t size)
 {
-	struct entry *old = t->v, *v = calloc(size, sizeof(*v));
+	struct entry *old = t->v, *v = entries_new(size);
 	size_t old_size = t->size;
 
 	if (!v)
@@ -67,7 +83,7 @@ static int resize(struct itable *t, size_t size)
 	for (size_t i = 0; i < old_size; i++)
 		if (old[i].ino)
 			*find(t, old[i].ino) = old[i];
-	free(old);
+	entries_free(old, old_size);
 	return 0;
 }
 

@@ -2,5 +2,6 @@ expfs_SOURCES += \
 	fs/session.c fs/session.h fs/fs.h \
 	fs/control.c fs/control.h \
 	fs/itable.c fs/itable.h \
-	fs/attr.c fs/dir.c fs/file.c fs/name.c fs/xattr.c \
+	fs/attr.c fs/dir.c fs/file.c fs/xattr.c \
+	fs/name.c fs/rename.c fs/names.h \
 	fs/view.c fs/view.h

@@ -1,4 +1,4 @@
-/* The name space: looking up, making, linking, renaming, removing.
+/* The name space: looking up, making, linking, removing.
  *
  * Each change is one transaction, which also reads what it depends on; nothing
  * is decided on what was read before. The kernel holds the directories' locks
@@ -12,6 +12,7 @@
 #include "exp/undo.h"
 #include "fs.h"
 #include "meta/content.h"
+#include "names.h"
 #include "view.h"
 
 #define GENERATION 1 /* inode numbers are never used again */
@@ -82,16 +83,13 @@ void fs_find_branches(struct fs *fs)
 	atomic_store(&fs->branches, found ? d.ino : 0);
 }
 
-/* After a change of the entries of a directory. */
-static void changed(struct fs *fs, uint64_t parent)
+void names_changed(struct fs *fs, uint64_t parent)
 {
 	if (parent == META_ROOT)
 		fs_find_branches(fs);
 }
 
-/* The end of taking a name away: what is seen in branches/ and has no entry is a
- * view, and cannot be. */
-static void reply_taken(fuse_req_t req, int r, uint64_t parent, const char *name, uint64_t unlinked)
+void names_reply_taken(fuse_req_t req, int r, uint64_t parent, const char *name, uint64_t unlinked)
 {
 	struct fs *fs = fs_of(req);
 
@@ -100,7 +98,7 @@ static void reply_taken(fuse_req_t req, int r, uint64_t parent, const char *name
 	if (r == 0 && unlinked)
 		fs_unlinked(fs, unlinked);
 	if (r == 0)
-		changed(fs, parent);
+		names_changed(fs, parent);
 	fs_reply_err(req, r);
 }
 
@@ -173,8 +171,7 @@ static int insert_entry(struct db *db, struct fs *fs, uint64_t parent, const cha
 	return dirent_insert(db, &d, name);
 }
 
-/* The directory that is to get an entry: not one that was removed. */
-static int get_parent(struct db *db, uint64_t ino, struct inode_row *ret)
+int names_get_parent(struct db *db, uint64_t ino, struct inode_row *ret)
 {
 	int r = inode_get(db, ino, ret);
 
@@ -191,7 +188,7 @@ static int tx_make(struct db *db, void *arg)
 	bool is_dir = S_ISDIR(m->mode);
 	struct inode_row parent;
 	int64_t now = now_ns();
-	int r = get_parent(db, m->parent, &parent);
+	int r = names_get_parent(db, m->parent, &parent);
 
 	if (r < 0)
 		return r;
@@ -229,7 +226,7 @@ int fs_make(fuse_req_t req, struct fs_make *m)
 	if (r == 0)
 		r = expfs_write(m->fs->ex, tx_make, m);
 	if (r == 0 && m->name)
-		changed(m->fs, m->parent);
+		names_changed(m->fs, m->parent);
 	return r;
 }
 
@@ -258,25 +255,7 @@ void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
 	make(req, &(struct fs_make){ .parent = parent, .name = name, .mode = S_IFLNK | 0777, .target = target });
 }
 
-struct names {
-	struct fs *fs;
-	uint64_t ino;
-	uint64_t parent, newparent;
-	const char *name, *newname;
-	unsigned flags;
-	bool is_dir;       /* rmdir */
-	uint64_t unlinked; /* inode that lost its last name, 0: none */
-	struct inode_row row;
-	uint64_t unsynced; /* the file that SYNC_FIRST is about */
-	struct file_drop drop;
-};
-
-/* What a transaction on names gives instead of a change that a power cut could not
- * undo: the file is to be synced, and the transaction tried again. */
-#define SYNC_FIRST 1
-
-/* Is the inode one to be synced first? */
-static int check_synced(struct db *db, struct names *n, uint64_t ino)
+int names_check_synced(struct db *db, struct names *n, uint64_t ino)
 {
 	int r = undo_check_settled(db, ino, &n->drop);
 
@@ -284,7 +263,7 @@ static int check_synced(struct db *db, struct names *n, uint64_t ino)
 	return r > 0 ? SYNC_FIRST : r;
 }
 
-static int write_names(struct names *n, int (*write)(struct expfs *, meta_fn, void *), meta_fn f)
+int names_write(struct names *n, int (*write)(struct expfs *, meta_fn, void *), meta_fn f)
 {
 	struct expfs *ex = n->fs->ex;
 	int r;
@@ -308,7 +287,7 @@ static int tx_link(struct db *db, void *arg)
 	struct names *n = arg;
 	struct inode_row parent;
 	int64_t now = now_ns();
-	int r = get_parent(db, n->newparent, &parent);
+	int r = names_get_parent(db, n->newparent, &parent);
 
 	n->drop.n = 0;
 
@@ -318,7 +297,7 @@ static int tx_link(struct db *db, void *arg)
 		return r;
 	if (S_ISDIR(n->row.mode))
 		return -EPERM;
-	r = n->row.nlink > 0 ? check_synced(db, n, n->ino) : 0;
+	r = n->row.nlink > 0 ? names_check_synced(db, n, n->ino) : 0;
 	if (r != 0)
 		return r;
 	n->row.nlink++;
@@ -336,7 +315,7 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name
 	int r = view_is(ino) || view_is(parent) ? -EROFS : fs_check_name(name);
 
 	if (r == 0)
-		r = write_names(&n, expfs_write, tx_link);
+		r = names_write(&n, expfs_write, tx_link);
 	if (r == 0) {
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 
@@ -348,8 +327,7 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name
 		fs_reply_entry(req, &n.row);
 }
 
-/* Takes one name from an inode; *ret_unlinked is its number if it was the last. */
-static int drop_name(struct db *db, uint64_t ino, int64_t now, uint64_t *ret_unlinked)
+int names_drop(struct db *db, uint64_t ino, int64_t now, uint64_t *ret_unlinked)
 {
 	struct inode_row row;
 	int r = inode_get(db, ino, &row);
@@ -382,7 +360,7 @@ static int tx_remove(struct db *db, void *arg)
 	}
 	r = dirent_delete(db, &d);
 	if (r == 0)
-		r = drop_name(db, d.ino, now, &n->unlinked);
+		r = names_drop(db, d.ino, now, &n->unlinked);
 	return r < 0 ? r : inode_touch_dir(db, n->parent, now, n->is_dir ? -1 : 0);
 }
 
@@ -394,7 +372,7 @@ static void remove_name(fuse_req_t req, fuse_ino_t parent, const char *name, boo
 
 	if (r == 0)
 		r = expfs_write_freeing(fs->ex, tx_remove, &n);
-	reply_taken(req, r, parent, name, n.unlinked);
+	names_reply_taken(req, r, parent, name, n.unlinked);
 }
 
 void fs_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -405,173 +383,4 @@ void fs_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 void fs_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	remove_name(req, parent, name, true);
-}
-
-/* Is the directory dir the directory ino, or below it? */
-static int is_below(struct db *db, uint64_t dir, uint64_t ino)
-{
-	while (dir != ino && dir != META_ROOT) {
-		_cleanup_free_ char *name = NULL;
-		struct dirent_row d;
-		int r = dirent_of(db, dir, &d, &name);
-
-		if (r < 0)
-			return r;
-		dir = d.parent;
-	}
-	return dir == ino;
-}
-
-/* What stands at the new name makes room. */
-static int replace_target(struct db *db, struct names *n, const struct dirent_row *from, const struct dirent_row *to,
-			  int64_t now)
-{
-	int r;
-
-	if (n->flags & RENAME_NOREPLACE)
-		return -EEXIST;
-	if (from->type == DT_DIR && to->type != DT_DIR)
-		return -ENOTDIR;
-	if (from->type != DT_DIR && to->type == DT_DIR)
-		return -EISDIR;
-	if (to->type == DT_DIR) {
-		r = dirent_is_empty(db, to->ino);
-		if (r <= 0)
-			return r < 0 ? r : -ENOTEMPTY;
-	}
-	r = dirent_delete(db, to);
-	if (r == 0)
-		r = drop_name(db, to->ino, now, &n->unlinked);
-	if (r == 0 && to->type == DT_DIR)
-		r = inode_touch_dir(db, n->newparent, now, -1);
-	return r;
-}
-
-/* A name that gives a role now and gave another before is a new checkpoint at
- * this moment; one that gave the same keeps its place in the order. */
-static struct dirent_row renamed(struct fs *fs, const struct dirent_row *old, uint64_t parent, const char *name)
-{
-	struct dirent_row d = *old;
-
-	d.parent = parent;
-	d.id = meta_id(fs->ex->meta);
-	d.class = role_class(fs->ex->config->rules, name, strlen(name), d.type == DT_DIR);
-	if (d.class != old->class)
-		d.order = d.id;
-	return d;
-}
-
-static int touch_inode(struct db *db, uint64_t ino, int64_t now)
-{
-	struct inode_row row;
-	int r = inode_get(db, ino, &row);
-
-	row.ctime = now;
-	return r < 0 ? r : inode_update(db, &row);
-}
-
-/* Moves an entry; the new place is free. */
-static int move_entry(struct db *db, struct names *n, const struct dirent_row *from, const char *name, uint64_t parent,
-		      int64_t now)
-{
-	struct dirent_row to = renamed(n->fs, from, parent, name);
-	int up = from->type == DT_DIR && from->parent != parent;
-	int r = dirent_delete(db, from);
-
-	if (r == 0)
-		r = dirent_insert(db, &to, name);
-	if (r == 0)
-		r = touch_inode(db, from->ino, now);
-	if (r == 0)
-		r = inode_touch_dir(db, from->parent, now, -up);
-	return r < 0 ? r : inode_touch_dir(db, parent, now, up);
-}
-
-static int exchange(struct db *db, struct names *n, const struct dirent_row *a, const struct dirent_row *b, int64_t now)
-{
-	int r = a->type == DT_DIR ? is_below(db, n->newparent, a->ino) : 0;
-
-	if (r == 0 && b->type == DT_DIR)
-		r = is_below(db, n->parent, b->ino);
-	if (r != 0)
-		return r < 0 ? r : -EINVAL;
-	if (a->ino == b->ino)
-		return 0;
-	r = check_synced(db, n, a->ino);
-	if (r == 0)
-		r = check_synced(db, n, b->ino);
-	if (r != 0)
-		return r;
-	/* Both names are there: take one away, move, and put it back. */
-	r = dirent_delete(db, b);
-	if (r == 0)
-		r = move_entry(db, n, a, n->newname, n->newparent, now);
-	if (r == 0) {
-		struct dirent_row back = renamed(n->fs, b, n->parent, n->name);
-
-		r = dirent_insert(db, &back, n->name);
-	}
-	if (r == 0)
-		r = touch_inode(db, b->ino, now);
-	if (r == 0 && b->type == DT_DIR && n->parent != n->newparent) {
-		r = inode_touch_dir(db, n->newparent, now, -1);
-		if (r == 0)
-			r = inode_touch_dir(db, n->parent, now, 1);
-	}
-	return r;
-}
-
-static int tx_rename(struct db *db, void *arg)
-{
-	struct names *n = arg;
-	struct inode_row parent;
-	struct dirent_row from, to;
-	int64_t now = now_ns();
-	int r, there;
-
-	n->unlinked = 0;
-	n->drop.n = 0;
-	r = get_parent(db, n->newparent, &parent);
-	if (r == 0)
-		r = dirent_get(db, n->parent, n->name, &from);
-	if (r < 0)
-		return r;
-	there = dirent_get(db, n->newparent, n->newname, &to);
-	if (there < 0 && there != -ENOENT)
-		return there;
-	if (n->flags & RENAME_EXCHANGE)
-		return there == 0 ? exchange(db, n, &from, &to, now) : -ENOENT;
-	if (from.type == DT_DIR) {
-		r = is_below(db, n->newparent, from.ino);
-		if (r != 0)
-			return r < 0 ? r : -EINVAL;
-	}
-	if (there == 0 && from.ino == to.ino && !(n->flags & RENAME_NOREPLACE))
-		return 0;
-	n->unsynced = from.ino;
-	r = undo_renamed(db, from.ino, there == 0 ? to.ino : 0, &n->drop);
-	if (r != 0)
-		return r;
-	if (there == 0)
-		r = replace_target(db, n, &from, &to, now);
-	return r < 0 ? r : move_entry(db, n, &from, n->newname, n->newparent, now);
-}
-
-void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t newparent, const char *newname,
-	       unsigned int flags)
-{
-	struct fs *fs = fs_of(req);
-	struct names n = { .fs = fs, .parent = parent, .name = name, .newparent = newparent, .newname = newname,
-			   .flags = flags };
-	int r = view_is(parent) || view_is(newparent) ? -EROFS : fs_check_name(name);
-
-	if (r == 0)
-		r = fs_check_name(newname);
-	if (r == 0 && (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE)))
-		r = -EINVAL;
-	if (r == 0)
-		r = write_names(&n, expfs_write_freeing, tx_rename);
-	if (r == 0 && newparent != parent)
-		changed(fs, newparent);
-	reply_taken(req, r, parent, name, n.unlinked);
 }

@@ -158,3 +158,189 @@ PY
     timeout 60 "$EXPFS" umount "$MNT" || true
     STORES=()
 }
+
+@test "a name that is replaced by rename over and over is in every listing" {
+    mount_store
+    timeout 120 python3 - "$D" <<'PY'
+import os, sys, threading
+d = sys.argv[1]
+for i in range(500): open("%s/%03d" % (d, i), "w").close()
+open(d + "/latest.pt", "w").write("0")
+stop = False
+def replace():
+    n = 0
+    while not stop:
+        n += 1
+        open(d + "/tmp", "w").write(str(n))
+        os.rename(d + "/tmp", d + "/latest.pt")
+t = threading.Thread(target=replace); t.start()
+try:
+    missing = sum("latest.pt" not in os.listdir(d) for _ in range(500))
+finally:
+    stop = True; t.join()
+assert missing == 0, "missing in %d of 500 listings" % missing
+PY
+}
+
+@test "names that are made longer on a full disk leave what deleting needs" {
+    require_loop
+    loop_disk small 60
+    STORE=$SCRATCH/small/store
+    store_init
+    mount_store
+    timeout 300 python3 - "$D" <<'PY'
+import errno, os, sys
+d = sys.argv[1]
+for i in range(3000): open("%s/%04d" % (d, i), "w").close()
+try:
+    with open(d + "/filler", "wb") as f:
+        while True: f.write(b"x" * 65536)
+except OSError as e: assert e.errno == errno.ENOSPC, e
+for k in range(40):
+    for i in range(3000):
+        try: os.rename("%s/%04d" % (d, i), "%s/%04d%s" % (d, i, "y" * 240)); os.rename("%s/%04d%s" % (d, i, "y" * 240), "%s/%04d" % (d, i))
+        except OSError as e:
+            assert e.errno == errno.ENOSPC, e
+for name in os.listdir(d)[:300]: os.unlink(d + "/" + name)
+PY
+}
+
+@test "the checkpoint whose close ended last is latest, not the one whose close began last" {
+    mount_store
+    mkdir -p "$MNT/runs/r"
+    python3 - "$MNT/runs/r" <<'PY'
+import os, sys, threading, time
+d = sys.argv[1]
+block = os.urandom(1 << 20)
+def fill(path, n, end=b""):
+    f = open(path, "wb")
+    for _ in range(n): f.write(block)
+    f.write(end)
+    return f
+fill(d + "/other.bin", 1500).close()
+big, small = fill(d + "/step_3.bin", 1500), fill(d + "/step_2.bin", 1)
+ended = {}
+def close(name, f): f.close(); ended[name] = time.monotonic()
+t = threading.Thread(target=close, args=("step_3.bin", big)); t.start()
+time.sleep(0.02)
+close("step_2.bin", small); t.join()
+last = max(ended, key=ended.get)
+got = os.path.basename(os.readlink(d + "/.expfs/latest"))
+assert got == last, (got, ended)
+PY
+}
+
+@test "a checkpoint of one run is not judged by the files of another" {
+    mount_store
+    mkdir -p "$MNT/runs/a/checkpoint-1" "$MNT/runs/b/checkpoint-5"
+    checkpoint zip "$MNT/runs/a/checkpoint-1/model.pt" 5000 1
+    checkpoint zip "$MNT/runs/a/checkpoint-1/optimizer.pt" 5000 2
+    checkpoint zip "$MNT/runs/b/checkpoint-5/model.pt" 5000 3
+    sleep 10.5
+    equal "$(readlink "$MNT/.expfs/latest")" ../runs/b/checkpoint-5
+    equal "$(readlink "$MNT/branches/b/latest")" ../../runs/b/checkpoint-5
+}
+
+@test "a file that was appended to and then renamed to a checkpoint's name is complete at once" {
+    mount_store
+    mkdir -p "$MNT/runs/r"
+    checkpoint zip "$SCRATCH/whole" 50000 1
+    head -c 30000 "$SCRATCH/whole" >"$MNT/runs/r/w.tmp"
+    tail -c +30001 "$SCRATCH/whole" >>"$MNT/runs/r/w.tmp"
+    mv "$MNT/runs/r/w.tmp" "$MNT/runs/r/step_2.pt"
+    equal "$(readlink "$MNT/branches/r/latest")" ../../runs/r/step_2.pt
+}
+
+@test "a checkpoint with gigabytes of holes is complete when it is closed, and while it is written it is not" {
+    mount_store
+    mkdir -p "$MNT/runs/r"
+    exec 7>"$MNT/runs/r/step_1.bin"
+    truncate -s 5G "$MNT/runs/r/step_1.bin"
+    echo begin >&7
+    not test -e "$MNT/branches/r/latest"
+    exec 7>&-
+    equal "$(readlink "$MNT/branches/r/latest")" ../../runs/r/step_1.bin
+    background python3 -c 'import os, sys, time; fd = os.open(sys.argv[1], os.O_RDWR); os.write(fd, b"again"); open(sys.argv[2], "w"); time.sleep(60)' \
+        "$MNT/runs/r/step_1.bin" "$SCRATCH/written"
+    wait_until test -e "$SCRATCH/written"
+    kill_daemon
+    kill "$BG"
+    mount_store
+    not test -e "$MNT/branches/r/latest"
+}
+
+@test "a checkpoint whose save the disk refused is not complete, and one that it took later is" {
+    require_loop
+    loop_disk small 60
+    STORE=$SCRATCH/small/store
+    store_init
+    mount_store
+    mkdir -p "$MNT/runs/r"
+    bytes "$MNT/filler" 20000000 1
+    python3 - "$MNT" <<'PY'
+import errno, os, sys
+m = sys.argv[1]
+def save(name, again):
+    fd = os.open(m + "/runs/r/" + name, os.O_CREAT | os.O_WRONLY)
+    data, done = os.urandom(35000000), 0
+    while done < len(data):
+        try: done += os.write(fd, data[done:done + 1000000])
+        except OSError as e:
+            assert e.errno == errno.ENOSPC, e
+            if not again: break
+            os.unlink(m + "/filler"); os.unlink(m + "/runs/r/step_1.bin"); again = False
+    os.close(fd)
+save("step_1.bin", False)
+assert not os.path.lexists(m + "/branches/r/latest")
+save("step_2.bin", True)
+assert not os.path.exists(m + "/runs/r/step_1.bin")
+assert os.path.basename(os.readlink(m + "/branches/r/latest")) == "step_2.bin"
+PY
+}
+
+@test "two runs that give one name make one branch, of the one that has something to show" {
+    printf 'runs: ["/runs/*", "/exp/*"]\n' >"$STORE/config.yaml"
+    mount_store
+    mkdir -p "$MNT/runs/exp.x" "$MNT/exp/x"
+    bytes "$MNT/exp/x/step_1.bin" 100 1
+    equal "$(ls "$MNT/branches")" exp.x
+    equal "$(readlink "$MNT/branches/exp.x/latest")" ../../exp/x/step_1.bin
+    bytes "$MNT/runs/exp.x/step_7.bin" 100 2
+    equal "$(ls "$MNT/branches")" exp.x
+    equal "$(readlink "$MNT/branches/exp.x/latest")" ../../runs/exp.x/step_7.bin
+}
+
+@test "runs that save faster than every ten seconds have a latest after the second save" {
+    mount_store
+    local n
+    for n in 1 2 3; do
+        mkdir -p "$MNT/runs/r/checkpoint-$n"
+        checkpoint zip "$MNT/runs/r/checkpoint-$n/model.pt" 5000 1$n
+        checkpoint zip "$MNT/runs/r/checkpoint-$n/optimizer.pt" 5000 2$n
+        ((n == 1)) || equal "$(readlink "$MNT/branches/r/latest")" "../../runs/r/checkpoint-$n"
+        ((n > 1)) || "$EXPFS" status "$MNT" 3>&- | grep '/runs/r/checkpoint-1 is not complete: may not have all its files yet'
+    done
+}
+
+@test "a mount that is refused says why, and a store that is no store what it is" {
+    mount_store
+    umount_store
+    touch "$SCRATCH/file"
+    refused 3 "$EXPFS" mount "$SCRATCH/file" "$MNT"
+    [[ $MESSAGE == *"/file: is not a directory"* ]]
+    mv "$STORE/expfs.db" "$SCRATCH/db"
+    refused 3 "$EXPFS" mount "$STORE" "$MNT"
+    [[ $MESSAGE == *"/store: the store is damaged; run: expfs fsck"* ]]
+    mv "$SCRATCH/db" "$STORE/expfs.db"
+}
+
+@test "status names the torn file of a checkpoint and what its format says, each time" {
+    mount_store
+    mkdir -p "$MNT/runs/r/checkpoint-1"
+    checkpoint zip "$MNT/runs/r/checkpoint-1/a.pt" 5000 1
+    checkpoint torn-zip "$MNT/runs/r/checkpoint-1/b.pt" 5000 2
+    local i
+    for i in 1 2; do
+        "$EXPFS" status "$MNT" 3>&- | grep 'torn: /runs/r/checkpoint-1 is not complete: b.pt: no zip end record'
+    done
+}

@@ -189,7 +189,7 @@ abort_connection() {
 unmount_soon() {
     local try
     for try in 1 2 3 4 5 6; do
-        timeout 60 "$EXPFS" umount "$1" 3>&- && return
+        timeout 60 "$EXPFS" umount "$1" 3>&- && return 0 # in a trap a bare return gives the status from before it
         sleep 0.$try
     done
     return 1

@@ -136,7 +136,8 @@ static int all_runs(struct expfs *ex, struct branch_list *l)
 	return r;
 }
 
-/* Takes out what is there twice (two patterns) and what has no role in it. */
+/* Takes out what is there twice (by two patterns, or under one name) and what has
+ * no role in it. */
 static int keep_branches(struct expfs *ex, struct branch_list *l)
 {
 	size_t out = 0;
@@ -146,7 +147,7 @@ static int keep_branches(struct expfs *ex, struct branch_list *l)
 		bool any = false;
 
 		for (size_t j = 0; j < out; j++)
-			any = any || l->v[j].ino == l->v[i].ino;
+			any = any || l->v[j].ino == l->v[i].ino || !strcmp(l->v[j].name, l->v[i].name);
 		if (any)
 			any = false;
 		else if (r == 0)
@@ -192,7 +193,6 @@ static int find(struct expfs *ex, const char *name, uint64_t ino, struct branch 
 			l.v[i] = (struct branch){ 0 };
 			r = 1;
 		}
-		break;
 	}
 	branch_list_free(&l);
 	return r == 1 ? 0 : r == 0 ? -ENOENT : r;

@@ -190,7 +190,14 @@ static bool judge_alone(struct checkpoint_list *l, struct checkpoint *c)
 	return sure;
 }
 
-/* Decides of the i-th and, only if it takes that, of all older ones. */
+static bool is_same_run(const struct checkpoint_list *l, const struct checkpoint *a, const struct checkpoint *b)
+{
+	size_t n = path_run_prefix(l->ex, a->path);
+
+	return n == path_run_prefix(l->ex, b->path) && !memcmp(a->path, b->path, n);
+}
+
+/* Decides of the i-th and, only if it takes that, of all older ones of its run. */
 static bool judge(struct checkpoint_list *l, size_t i)
 {
 	const struct members none = { 0 }, *before = &none;
@@ -200,6 +207,8 @@ static bool judge(struct checkpoint_list *l, size_t i)
 	for (size_t j = 0; j <= i; j++) {
 		struct checkpoint *c = &l->v[j];
 
+		if (!is_same_run(l, c, &l->v[i]))
+			continue;
 		if (!judge_alone(l, c))
 			set_verdict(l, c, complete_dir_fault_after(c, before));
 		if (c->is_dir && complete_has_whole_files(c->why))

@@ -109,6 +109,20 @@ static int ask_format(struct expfs *ex, struct verdict *v, const char *name, con
 	return 0;
 }
 
+/* One that stays live though it was closed has large holes: its size is its file's. */
+static int get_content(struct expfs *ex, const struct inode_row *row, struct content_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct stat st;
+	int r = content_get(db, row->object, ret);
+
+	if (r == 0 && ret->state == CONTENT_LIVE) {
+		r = object_stat(ex->store, row->object, &st);
+		ret->size = r < 0 ? 0 : (uint64_t)st.st_size;
+	}
+	return r;
+}
+
 /* Why a file is not complete; NULL if it is. */
 const char *complete_file_fault(struct expfs *ex, const struct inode_row *row, const char *name)
 {
@@ -120,13 +134,9 @@ const char *complete_file_fault(struct expfs *ex, const struct inode_row *row, c
 		return being_written;
 	if (!row->object)
 		return "empty";
-	if (!(row->flags & INODE_CLOSED) || (row->flags & INODE_LIVE))
+	if (!(row->flags & INODE_CLOSED))
 		return "was never closed by its writer";
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = content_get(db, row->object, &v.content);
-	}
+	r = get_content(ex, row, &v.content);
 	if (r < 0)
 		return "cannot be read";
 	v.kind = format_kind(name);
@@ -311,11 +321,7 @@ static const char *file_reason(struct expfs *ex, const struct inode_row *row, co
 
 	if (why != torn)
 		return why;
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = content_get(db, row->object, &v.content);
-	}
+	r = get_content(ex, row, &v.content);
 	return r < 0 || ask_format(ex, &v, name, &why) < 0 || !why ? torn : why;
 }
 

@@ -268,6 +268,8 @@ int expfs_init(const char *path, char **ret_error)
 /* A disk that fails is mostly made read-only by its file system: then so are we. */
 static int write_result(struct expfs *ex, int r)
 {
+	if (r < 0 && meta_sync_failed(ex->meta))
+		expfs_fail(ex, "the store's disk failed a sync");
 	if (r != -EIO || !store_is_read_only(ex->store))
 		return r;
 	expfs_fail(ex, "the store's disk has turned read-only");
@@ -299,7 +301,7 @@ void expfs_fail(struct expfs *ex, const char *reason)
 
 int expfs_sync_result(struct expfs *ex, int r)
 {
-	if (r < 0 && r != -ENOMEM && r != -EMFILE && r != -ENFILE && r != -EROFS)
+	if (r < 0 && r != -ENOMEM && r != -EMFILE && r != -ENFILE && r != -EROFS && r != -ENOENT)
 		expfs_fail(ex, "the store's disk failed a sync");
 	return r;
 }

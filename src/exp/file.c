@@ -12,6 +12,7 @@
 
 #include "exp/file_state.h"
 #include "exp/keeper.h"
+#include "meta/content.h"
 #include "util/log.h"
 
 #define BUCKETS 1024
@@ -93,6 +94,7 @@ static int file_load(struct file *f)
 	if (!S_ISREG(row.mode))
 		return -EINVAL;
 	f->live = row.flags & INODE_LIVE;
+	f->marked = f->live && (row.flags & INODE_CLOSED);
 	f->times_set = true;
 	return row.object ? object_get(f->ex->store, row.object, &f->obj) : 0;
 }
@@ -263,6 +265,43 @@ int file_adopt(struct expfs *ex, uint64_t ino, struct object *obj, struct file *
 	return 0;
 }
 
+void file_set_content(struct file *f, struct object *obj, bool live)
+{
+	struct object *old;
+
+	pthread_mutex_lock(&f->point);
+	old = f->obj;
+	f->obj = obj;
+	f->live = live;
+	f->settled = false;
+	pthread_mutex_unlock(&f->point);
+	if (old)
+		object_put(old);
+}
+
+int file_drop_object(struct db *db, uint64_t object, struct file_drop *drop)
+{
+	int r;
+
+	if (!object)
+		return 0;
+	r = content_refs(db, object);
+	if (r != 0)
+		return MIN(r, 0);
+	if (drop->n == FILE_DROP_MAX)
+		return -E2BIG;
+	r = content_delete(db, object);
+	if (r == 0)
+		drop->object[drop->n++] = object;
+	return r;
+}
+
+void file_drop_finish(struct expfs *ex, const struct file_drop *drop)
+{
+	for (int i = 0; i < drop->n; i++)
+		keeper_remove(ex, drop->object[i]);
+}
+
 /* Counts of handles are read by views under the table's lock alone. */
 static void set_closed(struct file *f, int writers, int unflushed)
 {
@@ -288,7 +327,6 @@ void file_set_written(struct file *f)
 
 void file_open_writer(struct file *f)
 {
-	scoped_lock(&f->lock);
 	set_closed(f, +1, +1);
 }
 
@@ -296,7 +334,7 @@ int file_end_writing(struct file *f)
 {
 	if (!f->dirty || f->unflushed > 0)
 		return 0;
-	return f->live ? file_seal(f, true) : file_mark_closed(f);
+	return f->live ? file_seal(f) : file_mark_closed(f, true);
 }
 
 int file_flush(struct file *f, bool *flushed)
@@ -322,12 +360,28 @@ void file_close_writer(struct file *f, bool flushed)
 	if (r < 0)
 		log_msg("inode %llu: could not be sealed when it was closed: %s", (unsigned long long)f->ino, strerror(-r));
 	set_closed(f, -1, 0);
+	if (f->writers == 0 && !f->dirty) {
+		f->fresh = false;
+		digest_run_free(steal(&f->run));
+	}
 }
 
-int file_seal_idle(struct file *f)
+void file_seal_left_alone(struct expfs *ex, uint64_t ino)
+{
+	_cleanup_(cleanup_file) struct file *f = NULL;
+	int r = file_get(ex, ino, &f);
+
+	if (r < 0)
+		return;
+	scoped_lock(&f->lock);
+	if (f->live && f->writers == 0)
+		r = file_seal(f);
+	if (r < 0)
+		log_msg("inode %llu: could not be sealed when it was renamed: %s", (unsigned long long)ino, strerror(-r));
+}
+
+int file_seal_known(struct file *f, const struct file_known *known)
 {
 	scoped_lock(&f->lock);
-	if (!f->live || f->writers > 0)
-		return 0;
-	return file_seal(f, false);
+	return f->live && f->writers == 0 ? file_seal_by_digest(f, known) : 1;
 }

@@ -69,8 +69,18 @@ int file_set_mtime(struct file *f, int64_t mtime, meta_fn set, void *arg);
  * failure ends all writing to the store. */
 int file_sync(struct file *f, bool data_only);
 
-/* Seals a live content that nobody has open: for the keeper. */
-int file_seal_idle(struct file *f);
+/* Seals a live content that nobody has open to write, if it has a role: its name
+ * may have given it one just now. */
+void file_seal_left_alone(struct expfs *ex, uint64_t ino);
+
+/* The same for any file, with the digest of what it is known to hold: the first size
+ * bytes, last changed at mtime (ns). 1: it is another by now. */
+struct file_known {
+	uint64_t object, size;
+	int64_t mtime;
+	uint8_t digest[16];
+};
+int file_seal_known(struct file *f, const struct file_known *known);
 
 /* Removes what an inode without names and users held: the rows in the
  * transaction, then, with the ids collected, the objects. */

@@ -1,4 +1,4 @@
-/* struct file, for file.c, rw.c and seal.c.
+/* struct file, for file.c, rw.c, live.c, seal.c and share.c.
  *
  * lock is held through every change of the content, long ones too (copying,
  * reading a whole file for its digest). point guards the pointer obj and its
@@ -19,13 +19,14 @@ struct file {
 	unsigned refs;     /* under the table's lock */
 
 	pthread_mutex_t lock;
-	/* The next three are changed under the table's lock too. */
-	unsigned writers;   /* handles that may write and are not gone */
-	unsigned unflushed; /* of these, those that were never closed by anybody */
-	int64_t closed_at;  /* monotonic: the last close that left none unflushed; 0: written since */
+	/* The next three are changed under the table's lock, not this one. */
+	atomic_uint writers;      /* handles that may write and are not gone */
+	atomic_uint unflushed;    /* of these, those that were never closed by anybody */
+	_Atomic int64_t closed_at; /* monotonic: the last close that left none unflushed; 0: written since */
 	bool fresh;         /* written from empty */
 	bool dirty;         /* written since the last sealing */
 	uint64_t missing;   /* offset of bytes that could not be written; UINT64_MAX: none */
+	bool marked;        /* live, and the row says that its writer closed it */
 	bool times_set;     /* the mtime was set by hand after the last write */
 	struct digest_run *run;
 
@@ -50,11 +51,19 @@ int file_make_live(struct file *f);
 /* Makes obj (taken over; or NULL) the empty content of the file. */
 int file_replace_empty(struct file *f, struct object *obj);
 
-/* Seals a live content. by_close: a writer ended; otherwise it was left alone. */
-int file_seal(struct file *f, bool by_close);
+/* Seals a live content whose last writer is done, if it is one to be sealed. */
+int file_seal(struct file *f);
 
-/* Records that a writer closed a content that is sealed already, or stays live. */
-int file_mark_closed(struct file *f);
+/* Seals a live content that was left alone. 1: it is not what is known. */
+int file_seal_by_digest(struct file *f, const struct file_known *known);
+
+/* Records that a writer closed a content that is sealed already, or stays live; or
+ * that one writes it again. */
+int file_mark_closed(struct file *f, bool closed);
+
+/* In a transaction: 0, or -EAGAIN for a content that the disk may have in an older
+ * state with nothing to go back to: it is to be synced before others get it. */
+int file_is_shareable(struct db *db, uint64_t object);
 
 /* Makes the sealed content of in the content of the empty f: 1 if it did, with
  * its size; 0 where it cannot. */

@@ -4,23 +4,22 @@
  * log, and only then removes them.
  *
  * Locks: lock guards the lists and the stop flag; no SQL and no I/O under it.
- * round_lock makes rounds one at a time; it comes after file->lock and before the
- * database's. */
+ * reap_lock and round_lock make reaping and rounds one at a time; they come after
+ * file->lock and before the database's, and neither after the other. */
 #include "exp/keeper.h"
 
 #include <string.h>
 
+#include "exp/idle.h"
 #include "exp/settle.h"
 #include "exp/undo.h"
 #include "meta/content.h"
 #include "util/log.h"
 
 #define TICK_NS 2000000000ll
-#define LIST_BATCH 256
 #define REAP_BATCH 128
 #define REAP_WAIT_NS 50000000ll /* for a batch to fill */
-#define IDLE_TICKS 15         /* between looks for contents that were left alone */
-#define IDLE_NS 60000000000ll
+#define IDLE_NS 30000000000ll   /* between looks for contents that were left alone */
 
 struct ids {
 	uint64_t *v;
@@ -29,13 +28,15 @@ struct ids {
 
 struct keeper {
 	struct expfs *ex;
-	pthread_t keeper, reaper;
+	pthread_t thread[3];
+	unsigned threads; /* that run */
 	pthread_mutex_t lock;
-	pthread_cond_t wake_keeper, wake_reaper;
+	pthread_cond_t wake_keeper, wake_reaper, wake_sealer;
 	bool stop;
 	struct ids forgotten; /* inodes without a name that the kernel has forgotten */
 	struct ids doomed;    /* objects without a row */
-	pthread_mutex_t round_lock;
+	pthread_mutex_t reap_lock, round_lock;
+	uint64_t removed; /* objects */
 	int64_t next_tick; /* monotonic; the keeper thread's own */
 	uint64_t first_id; /* nothing of this process has a lower one */
 };
@@ -47,7 +48,7 @@ static bool ids_add(struct ids *l, uint64_t id)
 		uint64_t *v = realloc(l->v, room * sizeof(*v));
 
 		if (!v)
-			return false; /* the next mount finds it */
+			return false;
 		l->v = v;
 		l->room = room;
 	}
@@ -79,7 +80,8 @@ void keeper_remove(struct expfs *ex, uint64_t object)
 	struct keeper *k = ex->keeper;
 
 	scoped_lock(&k->lock);
-	ids_add(&k->doomed, object);
+	if (!ids_add(&k->doomed, object))
+		meta_left_garbage(ex->meta);
 }
 
 struct reap {
@@ -120,7 +122,7 @@ static int reap_batch(struct reap *p)
 {
 	int r = expfs_write_freeing(p->ex, tx_reap, p);
 
-	if (r < 0)
+	if (r < 0 && !atomic_load(&p->ex->read_only))
 		log_msg("unlinked files cannot be removed: %s", strerror(-r));
 	else
 		file_drop_finish(p->ex, &p->drop);
@@ -133,6 +135,7 @@ static int reap(struct keeper *k)
 	struct reap p = { .ex = k->ex };
 	int r;
 
+	scoped_lock(&k->reap_lock);
 	pthread_mutex_lock(&k->lock);
 	while (p.n < REAP_BATCH && k->forgotten.n > 0)
 		p.ino[p.n++] = k->forgotten.v[--k->forgotten.n];
@@ -195,8 +198,8 @@ static void reap_left_over(struct expfs *ex)
 	} while (reap_batch(&p) == 0);
 }
 
-/* With round_lock held; whether anything was removed. */
-static bool remove_doomed(struct keeper *k)
+/* With round_lock held. */
+static void remove_doomed(struct keeper *k)
 {
 	struct ids doomed;
 
@@ -205,19 +208,22 @@ static bool remove_doomed(struct keeper *k)
 	k->doomed = (struct ids){ 0 };
 	pthread_mutex_unlock(&k->lock);
 	if (expfs_sync_result(k->ex, meta_sync(k->ex->meta)) < 0)
-		doomed.n = 0; /* without a row: the next mount removes them */
+		doomed.n = 0; /* the next mount removes what has no row */
 	for (size_t i = 0; i < doomed.n; i++)
 		unlink_object(k->ex, doomed.v[i]);
 	free(doomed.v);
-	return doomed.n > 0;
+	scoped_lock(&k->lock);
+	k->removed += doomed.n;
 }
 
-static bool round_of_removal(struct keeper *k, bool last)
+/* last: of this process. */
+static void round_of_removal(struct keeper *k, bool last)
 {
 	if (settle_sealed(k->ex, last) == 0)
 		settle_left_open(k->ex, last);
 	settle_let_go(k->ex, false);
-	return !atomic_load(&k->ex->read_only) && remove_doomed(k);
+	if (!atomic_load(&k->ex->read_only))
+		remove_doomed(k);
 }
 
 void keeper_settle(struct expfs *ex)
@@ -226,69 +232,44 @@ void keeper_settle(struct expfs *ex)
 		;
 }
 
+static bool was_any_removed(struct keeper *k, uint64_t before)
+{
+	scoped_lock(&k->lock);
+	return k->removed > before;
+}
+
 bool keeper_reap(struct expfs *ex)
 {
 	struct keeper *k = ex->keeper;
+	uint64_t before;
 	int n;
 
 	if (!k || atomic_load(&ex->read_only))
 		return false;
+	pthread_mutex_lock(&k->lock);
+	before = k->removed;
+	pthread_mutex_unlock(&k->lock);
 	keeper_settle(ex);
 	scoped_lock(&k->round_lock);
-	if (round_of_removal(k, false))
+	round_of_removal(k, false);
+	if (was_any_removed(k, before)) /* by us, or by a round that we waited for */
 		return true;
 	n = settle_let_go(ex, true);
 	if (n > 0)
-		log_msg("the disk is full: %d files were given the space of what they had before", n);
-	return n > 0 && remove_doomed(k);
+		log_msg("the disk is full: %d contents are given up that files had before their last save", n);
+	remove_doomed(k);
+	return was_any_removed(k, before);
 }
 
-static void seal_if_idle(struct expfs *ex, uint64_t object)
+static bool is_stopping(void *arg)
 {
-	_cleanup_(cleanup_file) struct file *f = NULL;
-	struct stat st;
-	uint64_t ino;
-	int r;
+	struct keeper *k = arg;
 
-	if (object_stat(ex->store, object, &st) < 0 || now_ns() - timespec_ns(&st.st_mtim) < IDLE_NS)
-		return;
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = content_owner(db, object, &ino);
-	}
-	if (r < 0 || file_in_use(ex, ino) || file_get(ex, ino, &f) < 0)
-		return;
-	r = file_seal_idle(f);
-	if (r < 0 && r != -EROFS)
-		log_msg("inode %llu: cannot be sealed: %s", (unsigned long long)ino, strerror(-r));
-}
-
-static void seal_idle(struct expfs *ex)
-{
-	uint64_t ids[LIST_BATCH], after = 0;
-	int n;
-
-	do {
-		{
-			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-			n = content_list_live(db, after, ids, LIST_BATCH);
-		}
-		for (int i = 0; i < n; i++) {
-			after = ids[i];
-			seal_if_idle(ex, ids[i]);
-		}
-	} while (n == LIST_BATCH);
-}
-
-static bool is_stopping(struct keeper *k)
-{
 	scoped_lock(&k->lock);
 	return k->stop;
 }
 
-static void tick(struct keeper *k, bool idle)
+static void tick(struct keeper *k)
 {
 	struct expfs *ex = k->ex;
 	int r;
@@ -303,8 +284,6 @@ static void tick(struct keeper *k, bool idle)
 	if (r < 0 && !expfs_is_full(r))
 		expfs_sync_result(ex, r);
 	store_reserve_hold(ex->store);
-	if (idle)
-		seal_idle(ex);
 }
 
 /* A file without a row, from before this process, for younger ones may be about
@@ -318,7 +297,7 @@ static int sweep_one(void *arg, uint64_t id, const char *name)
 	if (is_stopping(k))
 		return -ECANCELED;
 	if (monotonic_ns() > k->next_tick)
-		tick(k, false);
+		tick(k);
 	if (id == 0 || id >= k->first_id)
 		return 0;
 	{
@@ -339,7 +318,7 @@ static void *keeper_main(void *arg)
 	if (k->ex->last_end != META_CLEAN && object_each(k->ex->store, sweep_one, k) == 0)
 		meta_recovered(k->ex->meta);
 	pthread_mutex_lock(&k->lock);
-	for (unsigned n = 1; !k->stop; n++) {
+	while (!k->stop) {
 		struct timespec until = ns_timespec(k->next_tick);
 
 		while (!k->stop && pthread_cond_timedwait(&k->wake_keeper, &k->lock, &until) != ETIMEDOUT)
@@ -347,7 +326,26 @@ static void *keeper_main(void *arg)
 		if (k->stop)
 			break;
 		pthread_mutex_unlock(&k->lock);
-		tick(k, n % IDLE_TICKS == 0);
+		tick(k);
+		pthread_mutex_lock(&k->lock);
+	}
+	pthread_mutex_unlock(&k->lock);
+	return NULL;
+}
+
+static void *sealer_main(void *arg)
+{
+	struct keeper *k = arg;
+
+	pthread_mutex_lock(&k->lock);
+	while (!k->stop) {
+		struct timespec until = ns_timespec(monotonic_ns() + IDLE_NS);
+
+		while (!k->stop && pthread_cond_timedwait(&k->wake_sealer, &k->lock, &until) != ETIMEDOUT)
+			;
+		pthread_mutex_unlock(&k->lock);
+		if (!is_stopping(k) && !atomic_load(&k->ex->read_only))
+			idle_seal(k->ex, is_stopping, k);
 		pthread_mutex_lock(&k->lock);
 	}
 	pthread_mutex_unlock(&k->lock);
@@ -357,12 +355,36 @@ static void *keeper_main(void *arg)
 static void keeper_free(struct keeper *k)
 {
 	pthread_mutex_destroy(&k->lock);
+	pthread_mutex_destroy(&k->reap_lock);
 	pthread_mutex_destroy(&k->round_lock);
 	pthread_cond_destroy(&k->wake_keeper);
 	pthread_cond_destroy(&k->wake_reaper);
+	pthread_cond_destroy(&k->wake_sealer);
 	free(k->forgotten.v);
 	free(k->doomed.v);
 	free(k);
+}
+
+static bool start_threads(struct keeper *k)
+{
+	static void *(*const mains[])(void *) = { keeper_main, reaper_main, sealer_main };
+
+	for (; k->threads < ARRAY_SIZE(mains); k->threads++)
+		if (pthread_create(&k->thread[k->threads], NULL, mains[k->threads], k) != 0)
+			return false;
+	return true;
+}
+
+static void stop_threads(struct keeper *k)
+{
+	pthread_mutex_lock(&k->lock);
+	k->stop = true;
+	pthread_cond_signal(&k->wake_keeper);
+	pthread_cond_signal(&k->wake_reaper);
+	pthread_cond_signal(&k->wake_sealer);
+	pthread_mutex_unlock(&k->lock);
+	while (k->threads > 0)
+		pthread_join(k->thread[--k->threads], NULL);
 }
 
 int keeper_start(struct expfs *ex)
@@ -375,27 +397,23 @@ int keeper_start(struct expfs *ex)
 	k->ex = ex;
 	k->first_id = meta_id(ex->meta);
 	pthread_mutex_init(&k->lock, NULL);
+	pthread_mutex_init(&k->reap_lock, NULL);
 	pthread_mutex_init(&k->round_lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&k->wake_keeper, &attr);
 	pthread_cond_init(&k->wake_reaper, &attr);
+	pthread_cond_init(&k->wake_sealer, &attr);
 	pthread_condattr_destroy(&attr);
 	ex->keeper = k;
 	reap_left_over(ex);
-	if (pthread_create(&k->keeper, NULL, keeper_main, k) != 0)
-		goto fail;
-	if (pthread_create(&k->reaper, NULL, reaper_main, k) == 0)
-		return 0;
-	pthread_mutex_lock(&k->lock);
-	k->stop = true;
-	pthread_cond_signal(&k->wake_keeper);
-	pthread_mutex_unlock(&k->lock);
-	pthread_join(k->keeper, NULL);
-fail:
-	ex->keeper = NULL;
-	keeper_free(k);
-	return -EAGAIN;
+	if (!start_threads(k)) {
+		stop_threads(k);
+		ex->keeper = NULL;
+		keeper_free(k);
+		return -EAGAIN;
+	}
+	return 0;
 }
 
 /* As an unmount does: all is on the disk. */
@@ -416,13 +434,7 @@ void keeper_stop(struct expfs *ex)
 
 	if (!k)
 		return;
-	pthread_mutex_lock(&k->lock);
-	k->stop = true;
-	pthread_cond_signal(&k->wake_keeper);
-	pthread_cond_signal(&k->wake_reaper);
-	pthread_mutex_unlock(&k->lock);
-	pthread_join(k->keeper, NULL);
-	pthread_join(k->reaper, NULL);
+	stop_threads(k);
 	sync_for_the_end(k);
 	ex->keeper = NULL;
 	keeper_free(k);

@@ -3,10 +3,11 @@ libexpfs_a_SOURCES += \
 	src/exp/config.c src/exp/config.h \
 	src/exp/file.c src/exp/file.h src/exp/file_state.h \
 	src/exp/rw.c \
-	src/exp/seal.c \
+	src/exp/seal.c src/exp/live.c src/exp/share.c \
 	src/exp/undo.c src/exp/undo.h \
 	src/exp/settle.c src/exp/settle.h \
 	src/exp/recover.c src/exp/recover.h \
+	src/exp/idle.c src/exp/idle.h \
 	src/exp/keeper.c src/exp/keeper.h \
 	src/exp/path.c src/exp/path.h \
 	src/exp/checkpoint.c src/exp/checkpoint.h \

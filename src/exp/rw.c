@@ -10,6 +10,7 @@
 #include "util/log.h"
 
 #define COPY_MAX 0x7ffff000ull /* as of copy_file_range(2); the reply has 32 bits */
+#define SPACE_TRIES 4
 #define SMALL (256u << 10)     /* a file that may use the reserve of a full disk */
 
 int file_pin_content(const struct file *f, struct object *obj, int *ret_fd)
@@ -66,11 +67,9 @@ static int begin_change(struct file *f, int *ret_fd)
 
 	if (atomic_load(&f->ex->read_only))
 		return -EROFS;
-	if (!f->live) {
-		r = file_make_live(f);
-		if (r < 0)
-			return r;
-	}
+	r = !f->live ? file_make_live(f) : f->marked ? file_mark_closed(f, false) : 0;
+	if (r < 0)
+		return r;
 	r = file_pin_content(f, f->obj, ret_fd);
 	if (r == 0 && object_is_read_only(f->obj)) {
 		object_unpin(f->obj);
@@ -91,6 +90,12 @@ static void note_missing(struct file *f, uint64_t off, size_t n, ssize_t done)
 		f->missing = MIN(f->missing, end);
 }
 
+/* Is it worth to try again what failed for want of space? */
+static bool made_space(struct file *f, ssize_t r, bool precious, int *tries)
+{
+	return r < 0 && expfs_is_full((int)r) && (*tries)++ < SPACE_TRIES && expfs_make_space(f->ex, precious);
+}
+
 ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off)
 {
 	ssize_t done;
@@ -102,7 +107,7 @@ ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off)
 		return r;
 	file_set_written(f);
 	done = io_pwrite(fd, buf, n, off);
-	for (int i = 0; ((done < 0 && expfs_is_full((int)done)) || (done >= 0 && (size_t)done < n)) && i < 4; i++) {
+	for (int i = 0; ((done < 0 && expfs_is_full((int)done)) || (done >= 0 && (size_t)done < n)) && i < SPACE_TRIES; i++) {
 		uint64_t from = done < 0 ? 0 : (uint64_t)done;
 		ssize_t more;
 
@@ -167,17 +172,16 @@ int file_truncate(struct file *f, uint64_t size)
 
 int file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 {
-	int fd, r;
+	int tries = 0, fd, r;
 
 	scoped_lock(&f->lock);
 	r = begin_change(f, &fd);
 	if (r < 0)
 		return r;
 	file_set_written(f);
-	if (fallocate(fd, mode, (off_t)off, (off_t)len) < 0)
-		r = -errno;
-	if (expfs_is_full(r) && expfs_make_space(f->ex, false))
+	do
 		r = fallocate(fd, mode, (off_t)off, (off_t)len) < 0 ? -errno : 0;
+	while (made_space(f, r, false, &tries));
 	object_unpin(f->obj);
 	if (mode & ~FALLOC_FL_KEEP_SIZE)
 		spoil_digest(f);
@@ -209,7 +213,7 @@ static ssize_t copy_bytes(struct file *in, uint64_t off_in, struct file *out, ui
 	struct object *from;
 	loff_t oi = (loff_t)off_in, oo = (loff_t)off_out;
 	ssize_t n = 0;
-	int fd_in, fd_out, r;
+	int tries = 0, fd_in, fd_out, r;
 
 	r = begin_change(out, &fd_out);
 	if (r < 0)
@@ -218,9 +222,11 @@ static ssize_t copy_bytes(struct file *in, uint64_t off_in, struct file *out, ui
 	spoil_digest(out);
 	r = file_read_begin(in, &from, &fd_in);
 	if (r == 0 && from) {
-		n = copy_file_range(fd_in, &oi, fd_out, &oo, (size_t)MIN(len, COPY_MAX), 0);
-		if (n < 0)
-			n = -errno;
+		do {
+			n = copy_file_range(fd_in, &oi, fd_out, &oo, (size_t)MIN(len, COPY_MAX), 0);
+			if (n < 0)
+				n = -errno;
+		} while (made_space(out, n, false, &tries));
 		file_read_end(from);
 	}
 	object_unpin(out->obj);
@@ -314,7 +320,7 @@ static int sync_and_settle(struct file *f, struct object *obj, bool data_only)
 		return 0;
 	r = expfs_sync_result(f->ex, object_sync(obj, data_only));
 	if (r == 0)
-		r = expfs_write_freeing(f->ex, tx_settle, &s);
+		r = expfs_write(f->ex, tx_settle, &s);
 	if (r != 0)
 		return r;
 	file_drop_finish(f->ex, &s.drop);

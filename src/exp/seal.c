@@ -1,20 +1,11 @@
-/* From live to sealed and back.
- *
- * Sealing: digest (kept while writing, else read) → sealed objects of the same
+/* From live to sealed: digest (kept while writing, else read) → sealed objects of the same
  * size and digest → compare bytes → share, or keep the own object. The bytes
  * are compared outside any transaction; the transaction then makes sure that
  * what was compared is still what it was, that no other equal object was sealed
- * meanwhile, and is tried again otherwise.
- *
- * Writing to a sealed content: in place where nobody else needs the old bytes,
- * else into a copy.
- *
- * Order on the disk: a new object's file is there before its row; a row is gone
- * before its object's file. So a crash leaves files without a row at most. */
+ * meanwhile, and is tried again otherwise. */
 #include <string.h>
 
 #include "exp/file_state.h"
-#include "exp/keeper.h"
 #include "exp/path.h"
 #include "exp/settle.h"
 #include "exp/undo.h"
@@ -25,43 +16,7 @@
 #define EQUAL_MAX 8 /* objects of one digest and size that differ: none, if XXH3 is any good */
 #define SEAL_TRIES 8
 #define HOLES_MAX (1ll << 30)
-
-void file_set_content(struct file *f, struct object *obj, bool live)
-{
-	struct object *old;
-
-	pthread_mutex_lock(&f->point);
-	old = f->obj;
-	f->obj = obj;
-	f->live = live;
-	f->settled = false;
-	pthread_mutex_unlock(&f->point);
-	if (old)
-		object_put(old);
-}
-
-int file_drop_object(struct db *db, uint64_t object, struct file_drop *drop)
-{
-	int r;
-
-	if (!object)
-		return 0;
-	r = content_refs(db, object);
-	if (r != 0)
-		return MIN(r, 0);
-	if (drop->n == FILE_DROP_MAX)
-		return -E2BIG;
-	r = content_delete(db, object);
-	if (r == 0)
-		drop->object[drop->n++] = object;
-	return r;
-}
-
-void file_drop_finish(struct expfs *ex, const struct file_drop *drop)
-{
-	for (int i = 0; i < drop->n; i++)
-		keeper_remove(ex, drop->object[i]);
-}
+#define SLACK (64u << 10)
 
 /* What a transaction of this file needs and gives. */
 struct change {
@@ -70,13 +25,10 @@ struct change {
 	uint64_t object; /* object after, 0: none */
 	struct stat st;  /* of the backing file, to be frozen */
 	bool closed;     /* a writer closed it */
-	uint64_t order;
-	uint64_t seal;
 	uint8_t digest[DIGEST_SIZE];
 	uint64_t equal[EQUAL_MAX]; /* sealed objects of the digest that were compared */
 	int equal_count;
 	bool keep_own; /* whatever else is equal */
-	bool was_whole; /* on the disk, as sealed */
 	struct file_drop drop;
 };
 
@@ -98,13 +50,11 @@ static void freeze(struct inode_row *row, const struct change *c)
 		row->flags &= ~(uint32_t)INODE_IMPORTED;
 	if (c->closed) {
 		row->flags |= INODE_CLOSED;
-		row->order = c->order;
+		row->order = meta_id(c->f->ex->meta);
 	}
 }
 
-/* A content that the disk may have in an older state, and nothing to go back to, is
- * not one for others: -EAGAIN, until it is synced. */
-static int is_shareable(struct db *db, uint64_t object)
+int file_is_shareable(struct db *db, uint64_t object)
 {
 	struct content_row row;
 	int r = content_get(db, object, &row);
@@ -126,7 +76,7 @@ static int tx_seal(struct db *db, void *arg)
 	if (c->object && !c->keep_own && (n != c->equal_count || memcmp(now_equal, c->equal, (size_t)n * sizeof(now_equal[0]))))
 		return -EAGAIN;
 	if (c->object && c->object != c->old)
-		r = is_shareable(db, c->object);
+		r = file_is_shareable(db, c->object);
 	if (r == 0)
 		r = inode_get(db, c->f->ino, &row);
 	if (r < 0)
@@ -138,7 +88,7 @@ static int tx_seal(struct db *db, void *arg)
 	if (r < 0)
 		return r;
 	if (c->object == c->old)
-		return content_set_sealed(db, c->old, c->seal, (uint64_t)c->st.st_size, c->digest);
+		return content_set_sealed(db, c->old, meta_id(c->f->ex->meta), (uint64_t)c->st.st_size, c->digest);
 	return undo_replaced(db, row.ino, c->old, c->object, &c->drop);
 }
 
@@ -252,299 +202,109 @@ static bool has_large_holes(const struct stat *st)
 	return st->st_size - (int64_t)st->st_blocks * 512 > HOLES_MAX;
 }
 
-int file_seal(struct file *f, bool by_close)
+/* XFS gives more blocks than are written, and takes them back later. */
+static void trim(int fd, struct stat *st)
 {
-	struct change c = change_of(f);
-	struct object *obj = NULL;
-	int fd, r;
+	if ((uint64_t)st->st_blocks * 512 > (uint64_t)st->st_size + SLACK && ftruncate(fd, st->st_size) == 0)
+		fstat(fd, st);
+}
 
-	if (by_close && !f->fresh && !has_role(f))
-		return file_mark_closed(f);
-	r = file_pin_content(f, f->obj, &fd);
-	if (r < 0)
-		return r;
-	c.closed = by_close && f->missing == UINT64_MAX;
-	c.order = meta_id(f->ex->meta);
-	c.seal = meta_id(f->ex->meta);
-	r = fstat(fd, &c.st) < 0 ? -errno : 0;
-	if (r == 0 && has_large_holes(&c.st)) {
-		object_unpin(f->obj);
-		return by_close ? file_mark_closed(f) : 0;
-	}
-	if (r == 0 && c.st.st_size > 0)
-		r = get_digest(f, &c, fd);
+/* With the content pinned as fd; c->digest is known, or asked for here. */
+static int seal_pinned(struct file *f, struct change *c, int fd, bool known)
+{
+	struct object *obj = NULL;
+	int r = known || c->st.st_size == 0 ? 0 : get_digest(f, c, fd);
+
 	if (r == 0)
-		r = commit_seal(f, &c, fd, &obj);
-	object_unpin(f->obj);
+		r = commit_seal(f, c, fd, &obj);
 	if (r < 0)
 		return r;
 	file_set_content(f, obj, false);
-	file_drop_finish(f->ex, &c.drop);
-	f->dirty = false;
-	f->fresh = false;
-	digest_run_free(steal(&f->run));
+	file_drop_finish(f->ex, &c->drop);
+	f->dirty = f->marked = false;
+	/* A forked child's close does not end a save: what is known of it stays of use. */
+	if (f->writers == 0 || !obj || object_id(obj) != c->old) {
+		f->fresh = false;
+		digest_run_free(steal(&f->run));
+	}
 	return 0;
 }
 
-static int tx_mark_closed(struct db *db, void *arg)
+int file_seal(struct file *f)
 {
-	struct change *c = arg;
-	struct inode_row row;
-	int r = inode_get(db, c->f->ino, &row);
-
-	if (r < 0)
-		return r;
-	row.flags |= INODE_CLOSED;
-	row.order = c->order;
-	return inode_update(db, &row);
-}
-
-int file_mark_closed(struct file *f)
-{
-	struct change c = change_of(f);
-	int r;
-
-	if (f->missing != UINT64_MAX)
-		return 0;
-
-	c.order = meta_id(f->ex->meta);
-	r = expfs_write(f->ex, tx_mark_closed, &c);
-	if (r == 0)
-		f->dirty = false;
-	return r;
-}
-
-/* Points the inode at a live object that stands in no row yet. */
-static int tx_new_live(struct db *db, void *arg)
-{
-	struct change *c = arg;
-	struct inode_row row;
-	int r;
-
-	c->drop.n = 0;
-	r = inode_get(db, c->f->ino, &row);
-	if (r == 0)
-		r = content_insert_live(db, c->object);
-	if (r < 0)
-		return r;
-	row.flags = (row.flags | INODE_LIVE) & ~(uint32_t)INODE_CLOSED;
-	row.ctime = now_ns();
-	r = inode_update(db, &row);
-	if (r == 0)
-		r = inode_set_object(db, row.ino, c->object);
-	return r < 0 ? r : undo_replaced(db, row.ino, c->old, c->object, &c->drop);
-}
-
-static int become_new_live(struct file *f, struct object *obj, bool fresh)
-{
-	struct change c = change_of(f);
-	int r;
-
-	c.object = object_id(obj);
-	r = expfs_write(f->ex, tx_new_live, &c);
-	if (r < 0) {
-		file_abandon(f->ex, obj);
-		return r;
-	}
-	file_set_content(f, obj, true);
-	file_drop_finish(f->ex, &c.drop);
-	f->missing = fresh ? UINT64_MAX : f->missing;
-	digest_run_free(f->run);
-	f->run = fresh ? digest_run_new() : NULL;
-	f->fresh = fresh;
-	return 0;
-}
-
-int file_replace_empty(struct file *f, struct object *obj)
-{
-	return become_new_live(f, obj, true);
-}
-
-/* 1: others need the sealed content; 0: it is live now. */
-static int tx_unseal(struct db *db, void *arg)
-{
-	struct change *c = arg;
-	struct content_row content;
-	struct inode_row row;
-	int r = content_refs(db, c->old);
-
-	if (r < 0)
-		return r;
-	if (r > 1)
-		return 1;
-	r = inode_get(db, c->f->ino, &row);
-	if (r == 0)
-		r = content_get(db, c->old, &content);
-	if (r == 0)
-		r = content_set_live(db, c->old);
-	if (r < 0)
-		return r;
-	c->was_whole = content.synced == CONTENT_WHOLE;
-	row.flags = (row.flags | INODE_LIVE) & ~(uint32_t)INODE_CLOSED;
-	c->st.st_mtim = ns_timespec(row.mtime);
-	return inode_update(db, &row);
-}
-
-/* The backing file of a live content carries its mtime. */
-static void set_backing_mtime(int fd, struct timespec mtime)
-{
-	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, mtime };
-
-	if (futimens(fd, ts) < 0)
-		log_msg("a backing file's time cannot be set: %s", strerror(errno));
-}
-
-static int read_row(struct file *f, struct inode_row *ret)
-{
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(f->ex->meta);
-
-	return inode_get(db, f->ino, ret);
-}
-
-static int copy_content(struct file *f, struct object *copy, const struct inode_row *row)
-{
-	int from, to, r;
-
-	r = object_pin(copy, &to);
-	if (r < 0)
-		return r;
-	r = file_pin_content(f, f->obj, &from);
-	if (r == 0) {
-		r = io_copy(from, to, row->size);
-		if (expfs_is_full(r) && expfs_make_space(f->ex, false))
-			r = io_copy(from, to, row->size);
-		set_backing_mtime(to, ns_timespec(row->mtime));
-		object_unpin(f->obj);
-	}
-	object_unpin(copy);
-	return r;
-}
-
-static int copy_up(struct file *f)
-{
-	struct inode_row row;
-	struct object *copy;
-	int r;
-
-	r = read_row(f, &row);
-	if (r == 0)
-		r = file_new_object(f->ex, &copy);
-	if (r < 0)
-		return r;
-	r = copy_content(f, copy, &row);
-	if (r < 0) {
-		file_abandon(f->ex, copy);
-		return r;
-	}
-	return become_new_live(f, copy, false);
-}
-
-/* A content that is on the disk as sealed is changed there only after the disk has
- * that it is live: nobody would look at it after a power cut. */
-static int unseal(struct file *f)
-{
+	_cleanup_(cleanup_object) struct object *own = object_ref(f->obj);
 	struct change c = change_of(f);
 	int fd, r;
 
-	r = expfs_write(f->ex, tx_unseal, &c);
-	if (r == 0 && c.was_whole)
-		r = expfs_sync_result(f->ex, meta_sync(f->ex->meta));
-	if (r != 0)
+	if (!f->fresh && !has_role(f)) {
+		f->dirty = false; /* a database, a log: sealed when it was left alone */
+		return 0;
+	}
+	r = file_pin_content(f, own, &fd);
+	if (r < 0)
 		return r;
-	file_set_content(f, object_ref(f->obj), true);
-	if (object_pin(f->obj, &fd) == 0) {
-		set_backing_mtime(fd, c.st.st_mtim);
-		object_unpin(f->obj);
+	c.closed = f->missing == UINT64_MAX;
+	r = fstat(fd, &c.st) < 0 ? -errno : 0;
+	if (r == 0 && has_large_holes(&c.st)) {
+		object_unpin(own);
+		return file_mark_closed(f, true);
 	}
-	return 0;
+	trim(fd, &c.st);
+	if (r == 0)
+		r = seal_pinned(f, &c, fd, false);
+	object_unpin(own);
+	return r;
 }
 
-int file_make_live(struct file *f)
+int file_seal_by_digest(struct file *f, const struct file_known *known)
 {
-	struct object *obj;
-	int r;
+	_cleanup_(cleanup_object) struct object *own = object_ref(f->obj);
+	struct change c = change_of(f);
+	int fd, r;
 
-	if (!f->obj) {
-		r = file_new_object(f->ex, &obj);
-		return r < 0 ? r : become_new_live(f, obj, true);
-	}
-	r = unseal(f);
-	return r == 1 ? copy_up(f) : r;
+	r = file_pin_content(f, own, &fd);
+	if (r < 0)
+		return r;
+	r = fstat(fd, &c.st) < 0 ? -errno : 0;
+	if (r == 0 && (c.old != known->object || (uint64_t)c.st.st_size != known->size ||
+		       timespec_ns(&c.st.st_mtim) != known->mtime))
+		r = 1;
+	memcpy(c.digest, known->digest, DIGEST_SIZE);
+	if (r == 0)
+		r = seal_pinned(f, &c, fd, true);
+	object_unpin(own);
+	return r;
 }
 
-struct share {
-	struct change c;
-	uint64_t from; /* inode */
-	uint64_t max;
+struct mark {
+	struct file *f;
+	bool closed;
 };
 
-/* -EAGAIN: cannot be shared as it is. */
-static int tx_share(struct db *db, void *arg)
+static int tx_mark_closed(struct db *db, void *arg)
 {
-	struct share *s = arg;
-	struct inode_row from, row;
-	int r;
+	struct mark *m = arg;
+	struct inode_row row;
+	int r = inode_get(db, m->f->ino, &row);
 
-	s->c.drop.n = 0;
-	r = inode_get(db, s->from, &from);
-	if (r == 0)
-		r = inode_get(db, s->c.f->ino, &row);
 	if (r < 0)
 		return r;
-	if (from.object != s->c.object || (from.flags & INODE_LIVE) || from.size > s->max)
-		return -EAGAIN;
-	r = is_shareable(db, from.object);
+	row.flags &= ~(uint32_t)INODE_CLOSED;
+	if (m->closed) {
+		row.flags |= INODE_CLOSED;
+		row.order = meta_id(m->f->ex->meta);
+	}
+	return inode_update(db, &row);
+}
+
+int file_mark_closed(struct file *f, bool closed)
+{
+	struct mark m = { .f = f, .closed = closed && f->missing == UINT64_MAX };
+	int r = expfs_write(f->ex, tx_mark_closed, &m);
+
 	if (r < 0)
 		return r;
-	s->c.st.st_size = (off_t)from.size;
-	row.size = from.size;
-	row.blocks = from.blocks;
-	row.mtime = row.ctime = now_ns();
-	row.flags &= ~(uint32_t)(INODE_LIVE | INODE_CLOSED | INODE_IMPORTED);
-	r = inode_update(db, &row);
-	if (r == 0)
-		r = inode_set_object(db, row.ino, from.object);
-	return r < 0 ? r : undo_replaced(db, row.ino, s->c.old, from.object, &s->c.drop);
-}
-
-/* Is the content of the file without a byte? */
-static bool is_empty(struct file *f)
-{
-	struct stat st;
-	bool empty;
-	int fd;
-
-	if (!f->obj)
-		return true;
-	if (!f->live || object_pin(f->obj, &fd) < 0)
-		return false;
-	empty = fstat(fd, &st) == 0 && st.st_size == 0;
-	object_unpin(f->obj);
-	return empty;
-}
-
-int file_share_whole(struct file *f, struct file *in, uint64_t max, uint64_t *ret_size)
-{
-	struct share s = { .c = change_of(f), .from = in->ino, .max = max };
-	_cleanup_(cleanup_object) struct object *obj = NULL;
-	int r;
-
-	if (!is_empty(f))
-		return 0;
-	pthread_mutex_lock(&in->point);
-	if (in->obj && !in->live)
-		obj = object_ref(in->obj);
-	pthread_mutex_unlock(&in->point);
-	if (!obj)
-		return 0;
-	s.c.object = object_id(obj);
-	r = expfs_write(f->ex, tx_share, &s);
-	if (r < 0)
-		return r == -EAGAIN ? 0 : r;
-	file_set_content(f, steal(&obj), false);
-	file_drop_finish(f->ex, &s.c.drop);
-	digest_run_free(steal(&f->run));
-	f->fresh = false;
-	*ret_size = (uint64_t)s.c.st.st_size;
-	return 1;
+	f->dirty = f->dirty && !closed;
+	f->marked = f->live && m.closed;
+	return 0;
 }

@@ -55,7 +55,7 @@ static int sync_and_mark(struct expfs *ex, struct marks *m)
 {
 	int r = expfs_sync_result(ex, sync_rows(ex, m->row, m->n));
 
-	return r < 0 || m->n == 0 ? r : expfs_write_freeing(ex, tx_synced, m);
+	return r < 0 || m->n == 0 ? r : expfs_write(ex, tx_synced, m);
 }
 
 int settle_content(struct expfs *ex, const struct content_row *row)
@@ -87,6 +87,8 @@ int settle_dir(struct expfs *ex, uint64_t dir)
 	uint64_t after = 0;
 	int n, r = 0;
 
+	if (atomic_load(&ex->read_only))
+		return -EIO;
 	do {
 		{
 			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
@@ -99,9 +101,10 @@ int settle_dir(struct expfs *ex, uint64_t dir)
 		m.n = leave_out_replaced(ex, row, n);
 		r = sync_and_mark(ex, &m);
 	} while (r == 0 && n == BATCH);
-	if (r < 0 || n < 0)
-		return MIN(r, n);
-	return expfs_sync_result(ex, meta_sync(ex->meta));
+	if (r == 0)
+		r = n < 0 ? n : expfs_sync_result(ex, meta_sync(ex->meta));
+	/* One that failed meanwhile may have taken the error of this one's bytes. */
+	return r == 0 && atomic_load(&ex->read_only) ? -EIO : r;
 }
 
 static bool is_older(int64_t time, int64_t than)
@@ -192,7 +195,7 @@ static void settle_if_left_open(struct expfs *ex, uint64_t object, bool whatever
 	}
 	if (!whatever && !is_older(timespec_ns(&st.st_mtim), OPEN_NS) && (save || !is_older(birth, OPEN_NS)))
 		return;
-	if (expfs_sync_result(ex, sync_object(ex, object)) == 0 && expfs_write_freeing(ex, tx_settle, &s) == 0)
+	if (expfs_sync_result(ex, sync_object(ex, object)) == 0 && expfs_write(ex, tx_settle, &s) == 0)
 		file_drop_finish(ex, &s.drop);
 }
 

@@ -47,6 +47,8 @@ int db_error(struct db *db, int rc)
 	case SQLITE_TOOBIG:
 		return -EFBIG;
 	}
+	if (db->meta && (rc == SQLITE_IOERR_FSYNC || rc == SQLITE_IOERR_DIR_FSYNC))
+		meta_note_sync_failed(db->meta);
 	err = sqlite3_system_errno(db->sql);
 	return err == ENOSPC || err == EDQUOT || err == EROFS ? -err : -EIO;
 }

@@ -41,6 +41,9 @@ int db_exec(struct db *db, const char *sql);
 /* The errno that stands for the last error of the connection. */
 int db_error(struct db *db, int rc);
 
+/* meta.c: SQLite says that a sync failed. */
+void meta_note_sync_failed(struct meta *m);
+
 /* schema.c */
 int schema_create(struct db *db, unsigned uid, unsigned gid);
 int schema_check(struct db *db);

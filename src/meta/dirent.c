@@ -56,8 +56,9 @@ int dirent_delete(struct db *db, const struct dirent_row *d)
 
 int dirent_set_ino(struct db *db, const struct dirent_row *d)
 {
-	return db_run(db, "UPDATE dirent SET ino=?3, type=?4, \"order\"=?5 WHERE parent=?1 AND id=?2", "iiiii",
-		      (int64_t)d->parent, (int64_t)d->id, (int64_t)d->ino, (int64_t)d->type, (int64_t)d->order);
+	return db_run(db, "UPDATE dirent SET ino=?3, type=?4, class=?5, \"order\"=?6 WHERE parent=?1 AND id=?2",
+		      "iiiiii", (int64_t)d->parent, (int64_t)d->id, (int64_t)d->ino, (int64_t)d->type, (int64_t)d->class,
+		      (int64_t)d->order);
 }
 
 int dirent_is_empty(struct db *db, uint64_t parent)

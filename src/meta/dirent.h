@@ -15,7 +15,7 @@ struct dirent_row {
 int dirent_insert(struct db *db, const struct dirent_row *row, const char *name); /* -EEXIST */
 int dirent_get(struct db *db, uint64_t parent, const char *name, struct dirent_row *ret); /* -ENOENT */
 int dirent_delete(struct db *db, const struct dirent_row *row);
-int dirent_set_ino(struct db *db, const struct dirent_row *row); /* ino, type, order of row */
+int dirent_set_ino(struct db *db, const struct dirent_row *row); /* all but its name and place */
 
 /* 1: the directory is empty, 0: it is not. */
 int dirent_is_empty(struct db *db, uint64_t parent);

@@ -37,6 +37,7 @@ struct meta {
 	bool in_use; /* meta_begin_use() was called */
 	atomic_bool in_order; /* it was clean, or meta_recovered() was called */
 	atomic_bool distrusted;
+	atomic_bool sync_failed; /* inside SQLite */
 	uint64_t commits, synced;
 	_Atomic uint64_t next_id;
 	uint64_t id_limit; /* next_id in the database; under write_lock */
@@ -225,6 +226,16 @@ static int move_log(struct meta *m)
 	return rc == SQLITE_BUSY ? 0 : db_error(&m->writer, rc);
 }
 
+bool meta_sync_failed(struct meta *m)
+{
+	return atomic_load(&m->sync_failed);
+}
+
+void meta_note_sync_failed(struct meta *m)
+{
+	atomic_store(&m->sync_failed, true);
+}
+
 static int write_with_space(struct meta *m, meta_fn f, void *arg, bool frees)
 {
 	int r = write_once(m, f, arg);
@@ -374,4 +385,9 @@ void meta_distrust(struct meta *m)
 void meta_recovered(struct meta *m)
 {
 	atomic_store(&m->in_order, true);
+}
+
+void meta_left_garbage(struct meta *m)
+{
+	atomic_store(&m->in_order, false);
 }

@@ -55,6 +55,9 @@ uint64_t meta_id(struct meta *m);
  * kernel dropped does not come back. */
 int meta_sync(struct meta *m);
 
+/* Did a sync fail inside of a transaction? */
+bool meta_sync_failed(struct meta *m);
+
 /* Moves the log into the database file when it has grown; to be called now and
  * then by one thread. A failure other than of space is one of a sync. */
 int meta_checkpoint(struct meta *m);
@@ -73,6 +76,7 @@ enum meta_end {
 int meta_begin_use(struct meta *m, uint64_t session, enum meta_end *ret);
 int meta_set_session(struct meta *m, uint64_t session);
 void meta_recovered(struct meta *m);
+void meta_left_garbage(struct meta *m); /* the end will be in disorder after all */
 
 /* The disk failed: whatever follows, the next process finds META_CUT. */
 void meta_distrust(struct meta *m);

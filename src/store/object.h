@@ -61,10 +61,4 @@ static inline void cleanup_object(struct object **o)
 		object_put(*o);
 }
 
-static inline void cleanup_unpin(struct object **o)
-{
-	if (*o)
-		object_unpin(*o);
-}
-
 #endif

@@ -139,7 +139,13 @@ class Mount:
         self.command("mount", self.store, self.point)
 
     def unmount_and_check(self):
-        self.command("umount", self.point)
+        for seconds in (0.1, 0.3, 1):  # something that looks at all mounts can be in this one for a moment
+            if subprocess.run([self.program, "umount", self.point], stdin=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL).returncode == 0:
+                break
+            time.sleep(seconds)
+        else:
+            self.command("umount", self.point)
         self.command("fsck", self.store)
 
     def daemons(self):
