@@ -278,15 +278,15 @@ int view_target(struct fs *fs, uint64_t id, char **ret)
 	return is_link(&key) ? compute(fs, id, &key, &st, ret) : -EINVAL;
 }
 
+/* Any integer; one that is out of range is nearest to the end of it. */
 static bool parse_step(const char *name, uint64_t *ret)
 {
-	char *end;
+	const char *digits = name + (*name == '-');
 
-	if (*name < '0' || *name > '9')
+	if (!*digits || digits[strspn(digits, "0123456789")])
 		return false;
-	errno = 0;
-	*ret = strtoull(name, &end, 10);
-	return errno == 0 && *end == 0;
+	*ret = digits > name ? 0 : strtoull(digits, NULL, 10); /* ULLONG_MAX where it does not fit */
+	return true;
 }
 
 /* The key of a name in a directory, itself a view or not. */

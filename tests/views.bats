@@ -574,9 +574,12 @@ PY
 60 100
 61 100
 999999999999 100
+99999999999999999999999 100
+-1 10
+-99999999999999999999999 10
 EOT
-    for asked in x -1 1x 1.5 "" ; do
-        [[ -z $asked ]] || not test -e "$V/step/$asked"
+    for asked in x - --1 1x 1.5 +1; do
+        not test -e "$V/step/$asked"
     done
 }
 
