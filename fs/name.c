@@ -271,6 +271,7 @@ int names_write(struct names *n, int (*write)(struct expfs *, meta_fn, void *), 
 	while ((r = write(ex, f, n)) == SYNC_FIRST) {
 		_cleanup_(cleanup_file) struct file *file = NULL;
 
+		file_drop_finish(ex, &n->drop); /* it was committed */
 		r = file_get(ex, n->unsynced, &file);
 		if (r == 0)
 			r = file_sync(file, true);

@@ -65,6 +65,10 @@ EXTRA_DIST += \
 	tests/lib.bash \
 	tests/readme.py \
 	tests/posix/checkpoint.py \
+	tests/crash/cutter.py \
+	tests/crash/damages.py \
 	tests/crash/killer.py \
 	tests/crash/load.py \
+	tests/crash/saves.py \
+	tests/crash/states.py \
 	tests/crash/tree.py

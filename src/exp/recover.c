@@ -118,15 +118,13 @@ static int tx_unseal(struct db *db, void *arg)
 	int r;
 
 	k->now = (struct recovered){ 0 };
-	if (content_refs(db, k->content.id) != 1)
-		return 0; /* fsck will tell */
-	r = content_owner(db, k->content.id, &ino);
+	r = content_set_live(db, k->content.id);
+	if (r == 0)
+		r = content_owner(db, k->content.id, &ino);
 	if (r == 0)
 		r = inode_get(db, ino, &row);
-	if (r == 0)
-		r = content_set_live(db, k->content.id);
 	if (r < 0)
-		return r == -ENOENT ? 0 : r;
+		return r == -ENOENT ? 0 : r; /* kept by an undo row alone */
 	tell(k, db, ino, "it is as the disk has it");
 	k->now.kept++;
 	row.flags = (row.flags | INODE_LIVE) & ~(uint32_t)INODE_CLOSED;

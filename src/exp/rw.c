@@ -330,6 +330,17 @@ static int sync_and_settle(struct file *f, struct object *obj, bool data_only)
 	return 0;
 }
 
+/* To be empty is what the file is to come back to, too. */
+static int settle_empty(struct file *f)
+{
+	struct settle s = { .f = f };
+	int r = expfs_write(f->ex, tx_settle, &s);
+
+	if (r == 0)
+		file_drop_finish(f->ex, &s.drop);
+	return r;
+}
+
 /* The content that the file has now; settled: that this was synced before. */
 static int sync_content(struct file *f, bool data_only)
 {
@@ -341,8 +352,12 @@ static int sync_content(struct file *f, bool data_only)
 		int fd;
 
 		r = file_read_begin(f, &obj, &fd);
-		if (r < 0 || !obj)
+		if (r < 0)
 			return r;
+		if (!obj) {
+			r = settle_empty(f);
+			continue;
+		}
 		pthread_mutex_lock(&f->point);
 		settled = f->settled && f->obj == obj;
 		pthread_mutex_unlock(&f->point);

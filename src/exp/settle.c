@@ -65,53 +65,11 @@ int settle_content(struct expfs *ex, const struct content_row *row)
 	return sync_and_mark(ex, &(struct marks){ .row = &copy, .n = 1 });
 }
 
-/* A live content that goes back to something need not be on the disk for its name
- * to be there. */
-static int leave_out_replaced(struct expfs *ex, struct content_row *row, int n)
-{
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-	struct undo_row undo;
-	uint64_t ino;
-	int kept = 0;
-
-	for (int i = 0; i < n; i++)
-		if (row[i].state == CONTENT_SEALED || content_owner(db, row[i].id, &ino) < 0 || undo_get(db, ino, &undo) == 0)
-			row[kept++] = row[i];
-	return kept;
-}
-
-int settle_dir(struct expfs *ex, uint64_t dir)
-{
-	struct content_row row[BATCH];
-	struct marks m = { .row = row };
-	uint64_t after = 0;
-	int n, r = 0;
-
-	if (atomic_load(&ex->read_only))
-		return -EIO;
-	do {
-		{
-			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-			n = content_list_unsynced_in(db, dir, after, row, BATCH);
-		}
-		if (n <= 0)
-			break;
-		after = row[n - 1].id;
-		m.n = leave_out_replaced(ex, row, n);
-		r = sync_and_mark(ex, &m);
-	} while (r == 0 && n == BATCH);
-	if (r == 0)
-		r = n < 0 ? n : expfs_sync_result(ex, meta_sync(ex->meta));
-	/* One that failed meanwhile may have taken the error of this one's bytes. */
-	return r == 0 && atomic_load(&ex->read_only) ? -EIO : r;
-}
-
 static bool is_older(int64_t time, int64_t than)
 {
 	int64_t age = now_ns() - time;
 
-	return age < 0 || age > than;
+	return age < -than || age > than;
 }
 
 /* A file that somebody still has open to write may be in the midst of a save: a
@@ -220,6 +178,7 @@ void settle_left_open(struct expfs *ex, bool whatever)
 
 struct let_go {
 	struct expfs *ex;
+	uint64_t dir; /* only what has a name there, 0: all */
 	struct undo_row row[LET_GO_BATCH];
 	int n;
 	bool whatever; /* also what is still needed */
@@ -242,7 +201,7 @@ static int tx_let_go(struct db *db, void *arg)
 	for (int i = 0; i < l->n && r == 0; i++) {
 		int open = l->whatever ? 0 : undo_is_open(db, l->row[i].ino);
 
-		if (open == 0 && !l->whatever && file_has_writers(l->ex, l->row[i].ino) && is_empty(db, l->row[i].ino))
+		if (open == 0 && !l->whatever && !l->dir && file_has_writers(l->ex, l->row[i].ino) && is_empty(db, l->row[i].ino))
 			continue;
 		if (open == 0 || open == -ESTALE)
 			r = undo_forget(db, l->row[i].ino, &l->drop);
@@ -252,19 +211,22 @@ static int tx_let_go(struct db *db, void *arg)
 	return r;
 }
 
-int settle_let_go(struct expfs *ex, bool whatever)
+static int list(struct expfs *ex, const struct let_go *l, uint64_t after, struct undo_row *ret)
 {
-	int (*list)(struct db *, uint64_t, struct undo_row *, int) = whatever ? undo_list_keeping : undo_list_settled;
-	struct let_go l = { .ex = ex, .whatever = whatever };
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return l->whatever ? undo_list_keeping(db, after, ret, LET_GO_BATCH) :
+			     undo_list_settled(db, l->dir, after, ret, LET_GO_BATCH);
+}
+
+static int let_go(struct expfs *ex, uint64_t dir, bool whatever)
+{
+	struct let_go l = { .ex = ex, .dir = dir, .whatever = whatever };
 	uint64_t after = 0;
 	int sum = 0, r;
 
 	do {
-		{
-			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-			l.n = list(db, after, l.row, LET_GO_BATCH);
-		}
+		l.n = list(ex, &l, after, l.row);
 		if (l.n <= 0)
 			break;
 		after = l.row[l.n - 1].ino;
@@ -275,4 +237,53 @@ int settle_let_go(struct expfs *ex, bool whatever)
 		sum += l.drop.n;
 	} while (l.n == LET_GO_BATCH);
 	return l.n < 0 ? l.n : sum;
+}
+
+int settle_let_go(struct expfs *ex, bool whatever)
+{
+	return let_go(ex, 0, whatever);
+}
+
+/* A live content that goes back to something need not be on the disk for its name
+ * to be there. */
+static int leave_out_replaced(struct expfs *ex, struct content_row *row, int n)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct undo_row undo;
+	uint64_t ino;
+	int kept = 0;
+
+	for (int i = 0; i < n; i++)
+		if (row[i].state == CONTENT_SEALED || content_owner(db, row[i].id, &ino) < 0 || undo_get(db, ino, &undo) == 0)
+			row[kept++] = row[i];
+	return kept;
+}
+
+int settle_dir(struct expfs *ex, uint64_t dir)
+{
+	struct content_row row[BATCH];
+	struct marks m = { .row = row };
+	uint64_t after = 0;
+	int n, r = 0;
+
+	if (atomic_load(&ex->read_only))
+		return -EIO;
+	do {
+		{
+			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+			n = content_list_unsynced_in(db, dir, after, row, BATCH);
+		}
+		if (n <= 0)
+			break;
+		after = row[n - 1].id;
+		m.n = leave_out_replaced(ex, row, n);
+		r = sync_and_mark(ex, &m);
+	} while (r == 0 && n == BATCH);
+	if (r == 0 && n >= 0)
+		r = MIN(let_go(ex, dir, false), 0);
+	if (r == 0)
+		r = n < 0 ? n : expfs_sync_result(ex, meta_sync(ex->meta));
+	/* One that failed meanwhile may have taken the error of this one's bytes. */
+	return r == 0 && atomic_load(&ex->read_only) ? -EIO : r;
 }

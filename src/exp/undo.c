@@ -97,13 +97,15 @@ int undo_renamed(struct db *db, uint64_t ino, uint64_t over, struct file_drop *d
 		r = inode_get(db, over, &there);
 	if (r < 0)
 		return r;
+	/* It has a past of its own, which may have been synced, and the new name not. */
+	r = undo_get(db, ino, &(struct undo_row){ 0 });
+	if (r != 0)
+		return r;
 	/* Names that never had that content; a content with two owners. */
 	if (row.nlink > 1 || (over && (there.nlink > 1 || !S_ISREG(there.mode))))
 		return 1;
 	r = over ? last_good(db, over, there.object, &good) : 0;
-	if (r < 0)
-		return r;
-	return r > 0 ? keep(db, ino, good, drop) : undo_forget(db, ino, drop);
+	return r > 0 ? undo_put(db, ino, good) : r;
 }
 
 int undo_settle(struct db *db, uint64_t ino, uint64_t object, uint64_t seal, struct file_drop *drop)
@@ -116,6 +118,8 @@ int undo_settle(struct db *db, uint64_t ino, uint64_t object, uint64_t seal, str
 		return r;
 	if (row.object != object)
 		return 1;
+	if (!object)
+		return undo_forget(db, ino, drop);
 	r = content_get(db, object, &content);
 	if (r < 0)
 		return r;

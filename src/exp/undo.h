@@ -38,15 +38,15 @@ int undo_replaced(struct db *db, uint64_t ino, uint64_t old, uint64_t new, struc
 int undo_check_settled(struct db *db, uint64_t ino, struct file_drop *drop);
 
 /* The inode gets a name now, one that the inode over had (0: nobody had it). A
- * file that is not settled then goes back to what that name led to. 1: that cannot
- * be noted; the file is to be synced first. */
+ * file that is new then goes back to what that name led to. 1: that cannot be noted,
+ * or the file has something of its own to go back to; it is to be synced first. */
 int undo_renamed(struct db *db, uint64_t ino, uint64_t over, struct file_drop *drop);
 
 /* Is the inode a file that is not settled? */
 int undo_is_open(struct db *db, uint64_t ino);
 
-/* The object of the inode was synced, as of that sealing (0: live), and if it is
- * still so the inode is settled. 1: it is another by now. */
+/* The object of the inode (0: it is empty) was synced, as of that sealing (0: live),
+ * and if it is still so the inode is settled. 1: it is another by now. */
 int undo_settle(struct db *db, uint64_t ino, uint64_t object, uint64_t seal, struct file_drop *drop);
 
 /* Takes away the row of an inode that goes. */

@@ -50,7 +50,8 @@ static const char from_1_to_2[] =
 	"BEGIN IMMEDIATE;"
 	"DROP INDEX object_unsynced;"
 	"DROP TABLE undo;" SYNC_TABLES
-	"UPDATE object SET synced=2 WHERE synced=0;"
+	"UPDATE object SET synced=CASE WHEN (SELECT count(*) FROM inode i WHERE i.object=object.id)>1 THEN 1 ELSE 2 END"
+	" WHERE synced=0;"
 	"PRAGMA user_version=2;"
 	"COMMIT;";
 

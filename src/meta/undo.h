@@ -14,9 +14,11 @@ int undo_get(struct db *db, uint64_t ino, struct undo_row *ret); /* 1; 0: no row
 int undo_put(struct db *db, uint64_t ino, uint64_t old);         /* instead of what is there */
 int undo_delete(struct db *db, uint64_t ino);
 
-/* Up to max rows of inodes above after: those that are of no use any more, for what
- * the inode has now is on the disk; those that keep a content. The count. */
-int undo_list_settled(struct db *db, uint64_t after, struct undo_row *ret, int max);
+/* Up to max rows of inodes above after, with a name in dir (0: anywhere): those that
+ * are of no use any more, for what the inode has now is on the disk. The count. */
+int undo_list_settled(struct db *db, uint64_t dir, uint64_t after, struct undo_row *ret, int max);
+
+/* The same of all rows that keep a content. */
 int undo_list_keeping(struct db *db, uint64_t after, struct undo_row *ret, int max);
 
 #endif

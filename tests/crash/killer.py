@@ -396,4 +396,5 @@ def main():
     sys.exit(0 if (self_test if args.self_test else rounds)(args, seed) else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()
