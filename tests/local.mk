@@ -51,6 +51,7 @@ bats_tests = \
 	tests/scale.bats \
 	tests/crash.bats \
 	tests/power.bats \
+	tests/faults.bats \
 	tests/found.bats \
 	tests/config.bats \
 	tests/readme.bats \
@@ -67,6 +68,9 @@ EXTRA_DIST += \
 	tests/posix/checkpoint.py \
 	tests/crash/cutter.py \
 	tests/crash/damages.py \
+	tests/crash/fault_case.py \
+	tests/crash/fault_operations.py \
+	tests/crash/faulter.py \
 	tests/crash/killer.py \
 	tests/crash/load.py \
 	tests/crash/saves.py \

@@ -9,6 +9,12 @@
 #include "cmd/cmd.h"
 #include "util/log.h"
 
+#ifdef FAULT_INJECTION
+#define FAULT_TEXT ", with fault injection"
+#else
+#define FAULT_TEXT ""
+#endif
+
 static const struct command cmd_version, cmd_help;
 
 static const struct command *const commands[] = {
@@ -122,7 +128,7 @@ static int run_version(int argc, char **argv)
 {
 	if (argc > 1)
 		return cmd_bad_operands(&cmd_version);
-	printf("%s, store format %d\n", PACKAGE_STRING, STORE_FORMAT);
+	printf("%s, store format %d%s\n", PACKAGE_STRING, STORE_FORMAT, FAULT_TEXT);
 	return OP_DONE;
 }
 

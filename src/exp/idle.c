@@ -53,7 +53,7 @@ static int know(struct pass *p, uint64_t ino, struct file_known *k)
 		r = object_pin(o, &fd);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	r = fstat(fd, &st) < 0 ? -errno : 0;
+	r = io_stat(fd, &st);
 	k->size = (uint64_t)st.st_size;
 	k->mtime = timespec_ns(&st.st_mtim);
 	if (r == 0 && now_ns() - k->mtime >= IDLE_NS && st.st_size - (int64_t)st.st_blocks * 512 <= HOLES_MAX)

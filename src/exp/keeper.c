@@ -14,6 +14,7 @@
 #include "exp/settle.h"
 #include "exp/undo.h"
 #include "meta/content.h"
+#include "util/io.h"
 #include "util/log.h"
 
 #define TICK_NS 2000000000ll
@@ -424,7 +425,7 @@ static void sync_for_the_end(struct keeper *k)
 	if (atomic_load(&ex->read_only))
 		return;
 	keeper_settle(ex);
-	if (expfs_sync_result(ex, syncfs(store_dirfd(ex->store)) < 0 ? -errno : 0) == 0)
+	if (expfs_sync_result(ex, io_sync_all(store_dirfd(ex->store))) == 0)
 		round_of_removal(k, true);
 }
 

@@ -97,10 +97,10 @@ static int tx_unseal(struct db *db, void *arg)
 /* The backing file of a live content carries its mtime. */
 static void set_backing_mtime(int fd, int64_t mtime)
 {
-	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, ns_timespec(mtime) };
+	int r = io_set_mtime(fd, ns_timespec(mtime));
 
-	if (futimens(fd, ts) < 0)
-		log_msg("a backing file's time cannot be set: %s", strerror(errno));
+	if (r < 0)
+		log_msg("a backing file's time cannot be set: %s", strerror(-r));
 }
 
 static int read_row(struct file *f, struct inode_row *ret)

@@ -9,6 +9,7 @@
 #include "meta/dirent.h"
 #include "meta/undo.h"
 #include "store/digest.h"
+#include "util/io.h"
 #include "util/log.h"
 
 #define BATCH 256
@@ -143,7 +144,7 @@ static bool is_whole(struct recovery *k)
 	if (object_get(k->ex->store, k->content.id, &o) < 0 || object_pin(o, &fd) < 0)
 		return false;
 	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-	whole = fstat(fd, &st) == 0 && (uint64_t)st.st_size == k->content.size &&
+	whole = io_stat(fd, &st) == 0 && (uint64_t)st.st_size == k->content.size &&
 		digest_file(fd, k->content.size, digest) == 0 && !memcmp(digest, k->content.digest, DIGEST_SIZE);
 	object_unpin(o);
 	return whole;

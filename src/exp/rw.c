@@ -152,8 +152,7 @@ static int truncate_in_place(struct file *f, uint64_t size)
 	if (r < 0)
 		return r;
 	file_set_written(f);
-	if (ftruncate(fd, (off_t)size) < 0)
-		r = -errno;
+	r = io_truncate(fd, size);
 	object_unpin(f->obj);
 	if (f->run && !digest_run_covers(f->run, size))
 		spoil_digest(f);
@@ -180,7 +179,7 @@ int file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 		return r;
 	file_set_written(f);
 	do
-		r = fallocate(fd, mode, (off_t)off, (off_t)len) < 0 ? -errno : 0;
+		r = io_allocate(fd, mode, off, len);
 	while (made_space(f, r, false, &tries));
 	object_unpin(f->obj);
 	if (mode & ~FALLOC_FL_KEEP_SIZE)
@@ -211,7 +210,6 @@ int file_lseek(struct file *f, uint64_t off, int whence, uint64_t *ret)
 static ssize_t copy_bytes(struct file *in, uint64_t off_in, struct file *out, uint64_t off_out, uint64_t len)
 {
 	struct object *from;
-	loff_t oi = (loff_t)off_in, oo = (loff_t)off_out;
 	ssize_t n = 0;
 	int tries = 0, fd_in, fd_out, r;
 
@@ -222,11 +220,9 @@ static ssize_t copy_bytes(struct file *in, uint64_t off_in, struct file *out, ui
 	spoil_digest(out);
 	r = file_read_begin(in, &from, &fd_in);
 	if (r == 0 && from) {
-		do {
-			n = copy_file_range(fd_in, &oi, fd_out, &oo, (size_t)MIN(len, COPY_MAX), 0);
-			if (n < 0)
-				n = -errno;
-		} while (made_space(out, n, false, &tries));
+		do
+			n = io_copy_range(fd_in, off_in, fd_out, off_out, (size_t)MIN(len, COPY_MAX));
+		while (made_space(out, n, false, &tries));
 		file_read_end(from);
 	}
 	object_unpin(out->obj);
@@ -242,7 +238,9 @@ static int has_bytes_at(struct file *f, uint64_t off)
 	r = file_read_begin(f, &obj, &fd);
 	if (r < 0 || !obj)
 		return r;
-	r = fstat(fd, &st) < 0 ? -errno : (uint64_t)st.st_size > off;
+	r = io_stat(fd, &st);
+	if (r == 0)
+		r = (uint64_t)st.st_size > off;
 	file_read_end(obj);
 	return r;
 }
@@ -272,12 +270,10 @@ int file_set_mtime(struct file *f, int64_t mtime, meta_fn set, void *arg)
 
 	scoped_lock(&f->lock);
 	if (f->live) {
-		struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, ns_timespec(mtime) };
-
 		r = file_pin_content(f, f->obj, &fd);
 		if (r < 0)
 			return r;
-		r = futimens(fd, ts) < 0 ? -errno : 0;
+		r = io_set_mtime(fd, ns_timespec(mtime));
 		object_unpin(f->obj);
 		if (r < 0)
 			return r;

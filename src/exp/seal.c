@@ -205,8 +205,8 @@ static bool has_large_holes(const struct stat *st)
 /* XFS gives more blocks than are written, and takes them back later. */
 static void trim(int fd, struct stat *st)
 {
-	if ((uint64_t)st->st_blocks * 512 > (uint64_t)st->st_size + SLACK && ftruncate(fd, st->st_size) == 0)
-		fstat(fd, st);
+	if ((uint64_t)st->st_blocks * 512 > (uint64_t)st->st_size + SLACK && io_truncate(fd, (uint64_t)st->st_size) == 0)
+		io_stat(fd, st);
 }
 
 /* With the content pinned as fd; c->digest is known, or asked for here. */
@@ -244,7 +244,7 @@ int file_seal(struct file *f)
 	if (r < 0)
 		return r;
 	c.closed = f->missing == UINT64_MAX;
-	r = fstat(fd, &c.st) < 0 ? -errno : 0;
+	r = io_stat(fd, &c.st);
 	if (r == 0 && has_large_holes(&c.st)) {
 		object_unpin(own);
 		return file_mark_closed(f, true);
@@ -265,7 +265,7 @@ int file_seal_by_digest(struct file *f, const struct file_known *known)
 	r = file_pin_content(f, own, &fd);
 	if (r < 0)
 		return r;
-	r = fstat(fd, &c.st) < 0 ? -errno : 0;
+	r = io_stat(fd, &c.st);
 	if (r == 0 && (c.old != known->object || (uint64_t)c.st.st_size != known->size ||
 		       timespec_ns(&c.st.st_mtim) != known->mtime))
 		r = 1;

@@ -6,6 +6,7 @@
 #include "exp/undo.h"
 #include "meta/content.h"
 #include "meta/undo.h"
+#include "util/io.h"
 
 #define BATCH 256
 #define SYNC_ONE_BY_ONE 16
@@ -41,7 +42,7 @@ static int sync_object(struct expfs *ex, uint64_t id)
 static int sync_rows(struct expfs *ex, const struct content_row *row, int n)
 {
 	if (n > SYNC_ONE_BY_ONE)
-		return syncfs(store_dirfd(ex->store)) < 0 ? -errno : 0;
+		return io_sync_all(store_dirfd(ex->store));
 	for (int i = 0; i < n; i++) {
 		int r = sync_object(ex, row[i].id);
 

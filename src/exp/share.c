@@ -3,6 +3,7 @@
 #include "exp/file_state.h"
 #include "exp/undo.h"
 #include "meta/content.h"
+#include "util/io.h"
 
 struct share {
 	struct file *f;
@@ -53,7 +54,7 @@ static bool is_empty(struct file *f)
 		return true;
 	if (!f->live || object_pin(f->obj, &fd) < 0)
 		return false;
-	empty = fstat(fd, &st) == 0 && st.st_size == 0;
+	empty = io_stat(fd, &st) == 0 && st.st_size == 0;
 	object_unpin(f->obj);
 	return empty;
 }

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "meta/fault_vfs.h"
 #include "util/log.h"
 
 /* A change of a few rows writes each page that it touches to the log: half of
@@ -23,8 +24,8 @@
 
 int db_error(struct db *db, int rc)
 {
-	int err;
-
+	if ((rc == SQLITE_IOERR_FSYNC || rc == SQLITE_IOERR_DIR_FSYNC) && db->meta)
+		meta_note_sync_failed(db->meta);
 	switch (rc & 0xff) {
 	case SQLITE_OK:
 	case SQLITE_DONE:
@@ -47,16 +48,21 @@ int db_error(struct db *db, int rc)
 	case SQLITE_TOOBIG:
 		return -EFBIG;
 	}
-	if (db->meta && (rc == SQLITE_IOERR_FSYNC || rc == SQLITE_IOERR_DIR_FSYNC))
-		meta_note_sync_failed(db->meta);
-	err = sqlite3_system_errno(db->sql);
-	return err == ENOSPC || err == EDQUOT || err == EROFS ? -err : -EIO;
+	/* sqlite3_system_errno() does not know why a COMMIT failed. */
+	return errno == ENOSPC || errno == EDQUOT || errno == EROFS ? -errno : -EIO;
+}
+
+static bool has_lost_transaction(const struct db *db)
+{
+	return db->in_transaction && sqlite3_get_autocommit(db->sql);
 }
 
 static int fail(struct db *db, int rc, const char *what)
 {
 	int r = db_error(db, rc);
 
+	if (r < 0 && has_lost_transaction(db) && db->error == 0)
+		db->error = r;
 	if (r < 0 && r != -EEXIST && r != -ENOSPC)
 		log_msg("database: %s (%d) in: %.60s", sqlite3_errmsg(db->sql), sqlite3_extended_errcode(db->sql), what);
 	return r;
@@ -64,6 +70,7 @@ static int fail(struct db *db, int rc, const char *what)
 
 int db_exec(struct db *db, const char *sql)
 {
+	errno = 0;
 	return fail(db, sqlite3_exec(db->sql, sql, NULL, NULL, NULL), sql);
 }
 
@@ -86,9 +93,10 @@ int db_open(struct meta *m, const char *path, bool create, bool writes, struct d
 {
 	struct db db = { .meta = m };
 	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
-	int rc = sqlite3_open_v2(path, &db.sql, flags, "unix-excl");
-	int r;
+	int rc, r;
 
+	errno = 0;
+	rc = sqlite3_open_v2(path, &db.sql, flags, fault_vfs());
 	if (!db.sql)
 		return -ENOMEM;
 	if (rc == SQLITE_CANTOPEN)
@@ -121,6 +129,7 @@ static int prepare(struct db *db, const char *sql, sqlite3_stmt **ret)
 	while (db->cache[i].text && db->cache[i].text != sql)
 		i = (i + 1) % DB_STATEMENTS; /* far fewer statements than places */
 	if (!db->cache[i].text) {
+		errno = 0;
 		rc = sqlite3_prepare_v3(db->sql, sql, -1, SQLITE_PREPARE_PERSISTENT, &db->cache[i].stmt, NULL);
 		if (rc != SQLITE_OK)
 			return fail(db, rc, sql);
@@ -152,10 +161,13 @@ static int start(struct db *db, sqlite3_stmt **ret, const char *sql, const char 
 	sqlite3_stmt *stmt = NULL;
 	int rc, r;
 
+	if (has_lost_transaction(db))
+		return db->error < 0 ? db->error : -EIO;
 	r = prepare(db, sql, &stmt);
 	if (r < 0)
 		return r;
 	rc = bind(stmt, fmt, ap);
+	errno = 0;
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
@@ -192,10 +204,37 @@ int db_row(struct db *db, sqlite3_stmt **ret, const char *sql, const char *fmt, 
 	return r;
 }
 
+int db_begin(struct db *db)
+{
+	int r = db_run(db, "BEGIN IMMEDIATE", "");
+
+	db->in_transaction = r == 0;
+	db->error = 0;
+	return r;
+}
+
+int db_commit(struct db *db)
+{
+	int r = db_run(db, "COMMIT", "");
+
+	if (r == 0)
+		db->in_transaction = false;
+	return r;
+}
+
+void db_end(struct db *db)
+{
+	db->in_transaction = false;
+	if (!sqlite3_get_autocommit(db->sql))
+		db_run(db, "ROLLBACK", "");
+}
+
 int db_next(struct db *db, sqlite3_stmt *stmt)
 {
-	int rc = sqlite3_step(stmt);
+	int rc;
 
+	errno = 0;
+	rc = sqlite3_step(stmt);
 	return rc == SQLITE_ROW ? 1 : fail(db, rc, sqlite3_sql(stmt));
 }
 

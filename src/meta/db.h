@@ -16,11 +16,19 @@
 struct db {
 	struct meta *meta;
 	sqlite3 *sql;
+	bool in_transaction;
+	int error; /* that ended the transaction before its end, or 0 */
 	struct {
 		const char *text;
 		sqlite3_stmt *stmt;
 	} cache[DB_STATEMENTS];
 };
+
+/* SQLite rolls a transaction back by itself when the disk fails, in a query too. Until
+ * db_end() all that follows then fails likewise, instead of being done by itself. */
+int db_begin(struct db *db);
+int db_commit(struct db *db);
+void db_end(struct db *db); /* rolls back what was not committed */
 
 int db_open(struct meta *m, const char *path, bool create, bool writes, struct db *ret);
 int db_close(struct db *db);
@@ -38,7 +46,8 @@ void db_done(sqlite3_stmt **stmt);
 /* Runs SQL that is not worth keeping. */
 int db_exec(struct db *db, const char *sql);
 
-/* The errno that stands for the last error of the connection. */
+/* The errno that stands for the result rc of a call of SQLite, before which errno was
+ * set to 0. It is of a sync that failed: so are all later ones. */
 int db_error(struct db *db, int rc);
 
 /* meta.c: SQLite says that a sync failed. */

@@ -1,6 +1,6 @@
 libexpfs_a_SOURCES += \
 	src/meta/meta.c src/meta/meta.h \
-	src/meta/db.c src/meta/db.h \
+	src/meta/db.c src/meta/db.h src/meta/fault_vfs.h \
 	src/meta/schema.c \
 	src/meta/inode.c src/meta/inode.h \
 	src/meta/dirent.c src/meta/dirent.h \
@@ -8,3 +8,7 @@ libexpfs_a_SOURCES += \
 	src/meta/content.c src/meta/content.h \
 	src/meta/undo.c src/meta/undo.h \
 	src/meta/check.c src/meta/check.h
+
+if FAULT_INJECTION
+libexpfs_a_SOURCES += src/meta/fault_vfs.c
+endif

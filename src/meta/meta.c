@@ -196,17 +196,15 @@ static int write_once(struct meta *m, meta_fn f, void *arg)
 	int r, result;
 
 	scoped_lock(&m->write_lock);
-	r = db_run(db, "BEGIN IMMEDIATE", "");
+	r = db_begin(db);
 	if (r < 0)
 		return r;
 	r = extend_ids(m, db, &limit);
 	result = r < 0 ? r : f(db, arg);
-	r = result < 0 ? result : db_run(db, "COMMIT", "");
-	if (r < 0) {
-		if (!sqlite3_get_autocommit(db->sql))
-			db_run(db, "ROLLBACK", "");
+	r = result < 0 ? result : db_commit(db);
+	db_end(db);
+	if (r < 0)
 		return r;
-	}
 	m->id_limit = limit;
 	pthread_mutex_lock(&m->sync_lock);
 	m->commits++;
@@ -221,6 +219,7 @@ static int move_log(struct meta *m)
 	int rc;
 
 	scoped_lock(&m->write_lock);
+	errno = 0;
 	rc = sqlite3_wal_checkpoint_v2(m->writer.sql, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	m->log_pages = 0;
 	return rc == SQLITE_BUSY ? 0 : db_error(&m->writer, rc);

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "util/fault.h"
 #include "util/io.h"
 
 #define BUCKETS 4096
@@ -54,11 +55,11 @@ int object_init_dirs(int dirfd)
 {
 	char path[40];
 
-	if (mkdirat(dirfd, "objects", 0700) < 0 && errno != EEXIST)
+	if (FAULT(STORE, mkdirat(dirfd, "objects", 0700)) < 0 && errno != EEXIST)
 		return -errno;
 	for (unsigned i = 0; i < 256; i++) {
 		snprintf(path, sizeof(path), "objects/%02x", i);
-		if (mkdirat(dirfd, path, 0700) < 0 && errno != EEXIST)
+		if (FAULT(STORE, mkdirat(dirfd, path, 0700)) < 0 && errno != EEXIST)
 			return -errno;
 	}
 	return 0;
@@ -181,7 +182,7 @@ int object_create(struct store *s, uint64_t id, struct object **ret)
 	int fd, r;
 
 	object_path(id, path);
-	fd = openat(c->dirfd, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = FAULT(STORE, openat(c->dirfd, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 	if (fd < 0)
 		return -errno;
 	r = object_get(s, id, &o);
@@ -254,10 +255,10 @@ int object_pin(struct object *o, int *ret_fd)
 	pthread_mutex_unlock(&c->lock);
 
 	object_path(o->id, path);
-	fd = openat(c->dirfd, path, O_RDWR | O_CLOEXEC);
+	fd = FAULT(STORE, openat(c->dirfd, path, O_RDWR | O_CLOEXEC));
 	read_only = fd < 0 && errno == EROFS;
 	if (read_only)
-		fd = openat(c->dirfd, path, O_RDONLY | O_CLOEXEC);
+		fd = FAULT(STORE, openat(c->dirfd, path, O_RDONLY | O_CLOEXEC));
 	if (fd < 0)
 		return -errno;
 	pthread_mutex_lock(&c->lock);
@@ -307,7 +308,7 @@ static int sync_entry(struct object *o)
 
 	object_path(o->id, path);
 	*strrchr(path, '/') = 0;
-	dir = openat(o->cache->dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = FAULT(STORE, openat(o->cache->dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (dir < 0)
 		return -errno;
 	r = io_sync(dir, false);
@@ -341,7 +342,7 @@ int object_stat(struct store *s, uint64_t id, struct stat *ret)
 	char path[40];
 
 	object_path(id, path);
-	return fstatat(store_objects(s)->dirfd, path, ret, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	return FAULT(STORE, fstatat(store_objects(s)->dirfd, path, ret, AT_SYMLINK_NOFOLLOW)) < 0 ? -errno : 0;
 }
 
 int object_birth(struct store *s, uint64_t id, int64_t *ret)
@@ -351,7 +352,7 @@ int object_birth(struct store *s, uint64_t id, int64_t *ret)
 	char path[40];
 
 	object_path(id, path);
-	if (statx(store_objects(s)->dirfd, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME | STATX_MTIME, &st) < 0)
+	if (FAULT(STORE, statx(store_objects(s)->dirfd, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME | STATX_MTIME, &st)) < 0)
 		return -errno;
 	t = st.stx_mask & STATX_BTIME ? &st.stx_btime : &st.stx_mtime;
 	*ret = timespec_ns(&(struct timespec){ .tv_sec = t->tv_sec, .tv_nsec = t->tv_nsec });
@@ -363,7 +364,7 @@ int object_unlink(struct store *s, uint64_t id)
 	char path[40];
 
 	object_path(id, path);
-	return unlinkat(store_objects(s)->dirfd, path, 0) < 0 ? -errno : 0;
+	return FAULT(STORE, unlinkat(store_objects(s)->dirfd, path, 0)) < 0 ? -errno : 0;
 }
 
 /* The id that a file in objects/<dir> stands for, 0 for any other name. */
@@ -392,7 +393,7 @@ int object_each(struct store *s, object_iter f, void *arg)
 		int fd;
 
 		snprintf(path, sizeof(path), "objects/%02x", i);
-		fd = openat(c->dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		fd = FAULT(STORE, openat(c->dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 		d = fd < 0 ? NULL : fdopendir(fd);
 		if (!d)
 			return -errno;

@@ -24,6 +24,7 @@
 #include <xxhash.h>
 
 #include "store/object.h"
+#include "util/fault.h"
 #include "util/io.h"
 
 #define FORMAT_TEXT "expfs store\nformat "
@@ -33,8 +34,8 @@
 #define STATX_MNT_ID_UNIQUE 0x4000u
 #endif
 
-static const char *const init_names[] = { "config.yaml", "config.yaml.tmp", "format.tmp", "reserve",
-					  "expfs.db",    "expfs.db-wal",    "expfs.db-shm", "lock" };
+static const char *const init_names[] = { "config.yaml", "config.yaml.tmp",  "format.tmp",   "reserve", "expfs.db",
+					  "expfs.db-wal", "expfs.db-journal", "expfs.db-shm", "lock" };
 
 struct store {
 	char *path;
@@ -60,7 +61,7 @@ static bool is_init_name(const char *name)
 /* A directory may hold what an interrupted init left, and nothing else. */
 static int check_init_dir(int dirfd)
 {
-	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = FAULT(STORE, openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 	int r = 0;
@@ -77,28 +78,35 @@ static int check_init_dir(int dirfd)
 	return r;
 }
 
+static int allocate_reserve(int fd)
+{
+	return FAULT(STORE, 0) < 0 ? -errno : -posix_fallocate(fd, 0, STORE_RESERVE);
+}
+
 static int make_reserve(int dirfd)
 {
-	_cleanup_close_ int fd = openat(dirfd, "reserve", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	int r;
+	_cleanup_close_ int fd = FAULT(STORE, openat(dirfd, "reserve", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 
-	if (fd < 0)
-		return -errno;
-	r = posix_fallocate(fd, 0, STORE_RESERVE);
-	return -r;
+	return fd < 0 ? -errno : allocate_reserve(fd);
+}
+
+static void remove_init_names(int dirfd)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(init_names); i++)
+		FAULT(STORE, unlinkat(dirfd, init_names[i], 0));
 }
 
 static void remove_init_files(int dirfd)
 {
 	char name[32];
 
+	FAULT(STORE, unlinkat(dirfd, "format", 0)); /* first: then it is no store */
 	for (unsigned i = 0; i < 256; i++) {
 		snprintf(name, sizeof(name), "objects/%02x", i);
-		unlinkat(dirfd, name, AT_REMOVEDIR);
+		FAULT(STORE, unlinkat(dirfd, name, AT_REMOVEDIR));
 	}
-	unlinkat(dirfd, "objects", AT_REMOVEDIR);
-	for (size_t i = 0; i < ARRAY_SIZE(init_names); i++)
-		unlinkat(dirfd, init_names[i], 0);
+	FAULT(STORE, unlinkat(dirfd, "objects", AT_REMOVEDIR));
+	remove_init_names(dirfd);
 }
 
 static int write_format(int dirfd)
@@ -115,6 +123,7 @@ static int init_files(int dirfd, const char *path, const char *config, int (*mor
 {
 	int r;
 
+	remove_init_names(dirfd); /* a database that is there already cannot be made */
 	r = object_init_dirs(dirfd);
 	if (r < 0)
 		return r;
@@ -130,23 +139,20 @@ static int init_files(int dirfd, const char *path, const char *config, int (*mor
 int store_init(const char *path, const char *config, int (*more)(const char *path))
 {
 	_cleanup_close_ int dirfd = -1;
-	bool made = mkdir(path, 0700) == 0;
+	bool made = FAULT(STORE, mkdir(path, 0700)) == 0;
 	int r;
 
 	if (!made && errno != EEXIST)
 		return -errno;
-	dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dirfd < 0)
-		return -errno;
-	r = check_init_dir(dirfd);
-	if (r < 0)
-		return r;
-	r = init_files(dirfd, path, config, more);
-	if (r < 0) {
-		remove_init_files(dirfd);
-		if (made)
-			rmdir(path);
+	dirfd = FAULT(STORE, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	r = dirfd < 0 ? -errno : check_init_dir(dirfd);
+	if (r == 0) {
+		r = init_files(dirfd, path, config, more);
+		if (r < 0)
+			remove_init_files(dirfd);
 	}
+	if (r < 0 && made)
+		rmdir(path);
 	return r;
 }
 
@@ -186,7 +192,7 @@ int store_open(const char *path, struct store **ret, unsigned *ret_format)
 	s->path = realpath(path, NULL);
 	if (!s->path)
 		return -errno;
-	s->dirfd = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	s->dirfd = FAULT(STORE, open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (s->dirfd < 0)
 		return -errno;
 	r = read_format(s->dirfd, &format);
@@ -195,10 +201,10 @@ int store_open(const char *path, struct store **ret, unsigned *ret_format)
 	if (r < 0)
 		return r;
 	s->format = format;
-	s->reservefd = openat(s->dirfd, "reserve", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	s->reservefd = FAULT(STORE, openat(s->dirfd, "reserve", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 	if (s->reservefd < 0)
 		return -errno;
-	if (fstat(s->reservefd, &st) == 0)
+	if (io_stat(s->reservefd, &st) == 0)
 		s->reserve_held = st.st_size;
 	r = object_cache_new(s->dirfd, &s->objects);
 	if (r < 0)
@@ -224,13 +230,13 @@ void store_close(struct store *s)
 
 int store_lock(struct store *s, const char *who, char **ret_who)
 {
-	_cleanup_close_ int fd = openat(s->dirfd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	_cleanup_close_ int fd = FAULT(STORE, openat(s->dirfd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 	char line[PATH_MAX + 64];
 	int n;
 
 	if (fd < 0)
 		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+	if (FAULT(STORE, flock(fd, LOCK_EX | LOCK_NB)) < 0) {
 		int r = -errno;
 
 		if (r == -EWOULDBLOCK && ret_who) {
@@ -245,7 +251,7 @@ int store_lock(struct store *s, const char *who, char **ret_who)
 	n = snprintf(line, sizeof(line), "process %ld, %s\n", (long)getpid(), who);
 	n = MIN(n, (int)sizeof(line) - 1);
 	/* The text is a courtesy: on a full disk the lock holds without it. */
-	if (ftruncate(fd, 0) == 0 && io_pwrite(fd, line, (size_t)n, 0) != n && ftruncate(fd, 0) < 0)
+	if (io_truncate(fd, 0) == 0 && io_pwrite(fd, line, (size_t)n, 0) != n && io_truncate(fd, 0) < 0)
 		return -errno;
 	s->lockfd = fd;
 	fd = -1;
@@ -270,7 +276,7 @@ uint64_t store_session(const struct store *s)
 
 	/* Without either every disorderly end is taken for a power cut. */
 	if (io_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", sizeof(text) / 2, &boot, NULL) < 0 ||
-	    statx(s->dirfd, "", AT_EMPTY_PATH, STATX_MNT_ID | STATX_MNT_ID_UNIQUE, &st) < 0)
+	    FAULT(STORE, statx(s->dirfd, "", AT_EMPTY_PATH, STATX_MNT_ID | STATX_MNT_ID_UNIQUE, &st)) < 0)
 		return 1 + (uint64_t)monotonic_ns();
 	n = (uint64_t)snprintf(text, sizeof(text), "%s %llu", boot, (unsigned long long)st.stx_mnt_id);
 	return XXH3_64bits(text, n) | 1;
@@ -300,14 +306,14 @@ char *store_file(const struct store *s, const char *name)
 
 bool store_is_read_only(const struct store *s)
 {
-	_cleanup_close_ int fd = openat(s->dirfd, "format", O_RDWR | O_CLOEXEC);
+	_cleanup_close_ int fd = FAULT(STORE, openat(s->dirfd, "format", O_RDWR | O_CLOEXEC));
 
 	return fd < 0 && errno == EROFS;
 }
 
 int store_statvfs(const struct store *s, struct statvfs *ret)
 {
-	return fstatvfs(s->dirfd, ret) < 0 ? -errno : 0;
+	return FAULT(STORE, fstatvfs(s->dirfd, ret)) < 0 ? -errno : 0;
 }
 
 bool store_reserve_give(struct store *s, bool frees)
@@ -318,7 +324,7 @@ bool store_reserve_give(struct store *s, bool frees)
 	if (s->reserve_held <= (frees ? 0 : (off_t)STORE_RESERVE / 2))
 		return false;
 	left = s->reserve_held > RESERVE_PIECE ? s->reserve_held - RESERVE_PIECE : 0;
-	if (ftruncate(s->reservefd, left) < 0)
+	if (io_truncate(s->reservefd, (uint64_t)left) < 0)
 		return false;
 	s->reserve_held = left;
 	return true;
@@ -333,6 +339,6 @@ void store_reserve_hold(struct store *s)
 		return;
 	if ((uint64_t)v.f_bavail * v.f_frsize < 4 * (uint64_t)STORE_RESERVE)
 		return;
-	if (posix_fallocate(s->reservefd, 0, STORE_RESERVE) == 0)
+	if (allocate_reserve(s->reservefd) == 0)
 		s->reserve_held = STORE_RESERVE;
 }

@@ -6,6 +6,8 @@
 #include <sys/ioctl.h>
 #include <linux/fs.h>
 
+#include "util/fault.h"
+
 #define EIO_TRIES 3
 #define CHUNK (256u << 10)
 
@@ -22,7 +24,8 @@ ssize_t io_pread(int fd, void *buf, size_t n, uint64_t off)
 	int tries = 0;
 
 	while (done < n) {
-		ssize_t r = pread(fd, (char *)buf + done, n - done, (off_t)(off + done));
+		size_t want = n - done;
+		ssize_t r = FAULT_COUNT(STORE, want, pread(fd, (char *)buf + done, want, (off_t)(off + done)));
 
 		if (r == 0)
 			break;
@@ -40,7 +43,8 @@ ssize_t io_pwrite(int fd, const void *buf, size_t n, uint64_t off)
 	int tries = 0;
 
 	while (done < n) {
-		ssize_t r = pwrite(fd, (const char *)buf + done, n - done, (off_t)(off + done));
+		size_t want = n - done;
+		ssize_t r = FAULT_COUNT(STORE, want, pwrite(fd, (const char *)buf + done, want, (off_t)(off + done)));
 
 		if (r > 0)
 			done += (size_t)r;
@@ -69,12 +73,47 @@ int io_write_all(int fd, const void *buf, size_t n)
 
 int io_sync(int fd, bool data_only)
 {
-	return (data_only ? fdatasync(fd) : fsync(fd)) < 0 ? -errno : 0;
+	return FAULT(SYNC, data_only ? fdatasync(fd) : fsync(fd)) < 0 ? -errno : 0;
+}
+
+int io_sync_all(int fd)
+{
+	return FAULT(SYNC, syncfs(fd)) < 0 ? -errno : 0;
+}
+
+int io_stat(int fd, struct stat *ret)
+{
+	return FAULT(STORE, fstat(fd, ret)) < 0 ? -errno : 0;
+}
+
+int io_truncate(int fd, uint64_t size)
+{
+	return FAULT(STORE, ftruncate(fd, (off_t)size)) < 0 ? -errno : 0;
+}
+
+int io_allocate(int fd, int mode, uint64_t off, uint64_t n)
+{
+	return FAULT(STORE, fallocate(fd, mode, (off_t)off, (off_t)n)) < 0 ? -errno : 0;
+}
+
+int io_set_mtime(int fd, struct timespec mtime)
+{
+	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, mtime };
+
+	return FAULT(STORE, futimens(fd, ts)) < 0 ? -errno : 0;
+}
+
+ssize_t io_copy_range(int from, uint64_t off_from, int to, uint64_t off_to, size_t n)
+{
+	off_t in = (off_t)off_from, out = (off_t)off_to;
+	ssize_t r = FAULT_COUNT(STORE, n, copy_file_range(from, &in, to, &out, n, 0));
+
+	return r < 0 ? -errno : r;
 }
 
 int io_read_file(int dirfd, const char *path, size_t max, char **ret, size_t *ret_len)
 {
-	_cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = FAULT(STORE, openat(dirfd, path, O_RDONLY | O_CLOEXEC));
 	_cleanup_free_ char *buf = NULL;
 	ssize_t n;
 
@@ -103,16 +142,16 @@ int io_write_file(int dirfd, const char *path, const void *buf, size_t n)
 
 	if ((size_t)snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= sizeof(tmp))
 		return -ENAMETOOLONG;
-	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	fd = FAULT(STORE, openat(dirfd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 	if (fd < 0)
 		return -errno;
-	r = io_write_all(fd, buf, n);
+	r = FAULT(STORE, 0) < 0 ? -errno : io_write_all(fd, buf, n);
 	if (r == 0)
 		r = io_sync(fd, false);
-	if (r == 0 && renameat(dirfd, tmp, dirfd, path) < 0)
+	if (r == 0 && FAULT(STORE, renameat(dirfd, tmp, dirfd, path)) < 0)
 		r = -errno;
 	if (r < 0)
-		unlinkat(dirfd, tmp, 0);
+		FAULT(STORE, unlinkat(dirfd, tmp, 0));
 	return r;
 }
 
@@ -142,15 +181,14 @@ static int copy_range(int from, int to, uint64_t off, uint64_t end)
 	_cleanup_free_ char *buf = NULL;
 
 	while (off < end) {
-		off_t in = (off_t)off, out = (off_t)off;
-		ssize_t r = copy_file_range(from, &in, to, &out, (size_t)MIN(end - off, (uint64_t)1 << 30), 0);
+		ssize_t r = io_copy_range(from, off, to, off, (size_t)MIN(end - off, (uint64_t)1 << 30));
 
 		if (r > 0) {
 			off += (uint64_t)r;
 			continue;
 		}
-		if (r < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
-			return -errno;
+		if (r == -ENOSPC || r == -EDQUOT || r == -EFBIG)
+			return (int)r;
 		break; /* not between these two: by hand */
 	}
 	while (off < end) {
@@ -173,20 +211,22 @@ int io_copy(int from, int to, uint64_t n)
 {
 	uint64_t off = 0;
 
-	if (n > 0 && ioctl(to, FICLONE, from) == 0)
-		return ftruncate(to, (off_t)n) < 0 ? -errno : 0;
-	if (ftruncate(to, (off_t)n) < 0)
-		return -errno;
+	int r;
+
+	if (n > 0 && FAULT(STORE, ioctl(to, FICLONE, from)) == 0)
+		return io_truncate(to, n);
+	r = io_truncate(to, n);
+	if (r < 0)
+		return r;
 	while (off < n) {
-		off_t data = lseek(from, (off_t)off, SEEK_DATA);
+		off_t data = FAULT(STORE, lseek(from, (off_t)off, SEEK_DATA));
 		off_t hole;
-		int r;
 
 		if (data < 0)
 			return errno == ENXIO ? 0 : -errno;
 		if ((uint64_t)data >= n)
 			return 0;
-		hole = lseek(from, data, SEEK_HOLE);
+		hole = FAULT(STORE, lseek(from, data, SEEK_HOLE));
 		if (hole < 0)
 			return -errno;
 		r = copy_range(from, to, (uint64_t)data, MIN((uint64_t)hole, n));

@@ -4,6 +4,7 @@
 #ifndef EXPFS_IO_H
 #define EXPFS_IO_H
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "util/util.h"
@@ -22,6 +23,17 @@ int io_write_all(int fd, const void *buf, size_t n);
 /* Syncs a file's data (data_only: fdatasync) or a directory. Never tried
  * again: what a failed sync lost, a second one does not bring back. */
 int io_sync(int fd, bool data_only);
+
+/* Syncs the file system that the file is on, likewise. */
+int io_sync_all(int fd);
+
+int io_stat(int fd, struct stat *ret);
+int io_truncate(int fd, uint64_t size);
+int io_allocate(int fd, int mode, uint64_t off, uint64_t n); /* as fallocate(2) */
+int io_set_mtime(int fd, struct timespec mtime);
+
+/* As copy_file_range(2), and as that may copy less. */
+ssize_t io_copy_range(int from, uint64_t off_from, int to, uint64_t off_to, size_t n);
 
 /* The whole of a small file, NUL-terminated; -EFBIG beyond max bytes. */
 int io_read_file(int dirfd, const char *path, size_t max, char **ret, size_t *ret_len);

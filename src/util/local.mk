@@ -1,5 +1,10 @@
 libexpfs_a_SOURCES += \
 	src/util/util.h \
+	src/util/fault.h \
 	src/util/io.c src/util/io.h \
 	src/util/log.c src/util/log.h \
 	src/util/progress.c src/util/progress.h
+
+if FAULT_INJECTION
+libexpfs_a_SOURCES += src/util/fault.c
+endif
