@@ -65,12 +65,13 @@ static int tx_set(struct db *db, void *arg)
 	return inode_update(db, &row);
 }
 
-static bool is_regular(struct fs *fs, uint64_t ino)
+static int is_regular(struct fs *fs, uint64_t ino)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 	struct inode_row row;
+	int r = inode_get(db, ino, &row);
 
-	return inode_get(db, ino, &row) == 0 && S_ISREG(row.mode);
+	return r < 0 ? r : S_ISREG(row.mode);
 }
 
 static int set_attr(struct fs *fs, struct set *s)
@@ -78,9 +79,9 @@ static int set_attr(struct fs *fs, struct set *s)
 	_cleanup_(cleanup_file) struct file *f = NULL;
 	bool mtime = s->valid & (FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW);
 	bool size = s->valid & FUSE_SET_ATTR_SIZE;
-	int r = 0;
+	int r = size || mtime ? is_regular(fs, s->ino) : 0;
 
-	if ((size || mtime) && is_regular(fs, s->ino))
+	if (r > 0)
 		r = file_get(fs->ex, s->ino, &f);
 	if (r == 0 && size)
 		r = f ? file_truncate(f, (uint64_t)s->attr->st_size) : -EINVAL;

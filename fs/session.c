@@ -244,6 +244,8 @@ int session_run(struct expfs *ex, const struct session_options *o)
 	ex->mountpoint = strdup(o->mountpoint);
 	ex->mounted_read_only = has_option(o->options, "ro");
 	r = ex->mountpoint ? fs_open_tables(&fs) : -ENOMEM;
+	if (r < 0)
+		log_msg("%s: cannot start: %s", store_path(ex->store), strerror(-r));
 	if (r == 0) {
 		ex->is_known_arg = &fs;
 		ex->is_known = is_known;

@@ -177,6 +177,8 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 		r = follow_rules(ex);
 	if (r == 0)
 		r = file_table_new(&ex->files);
+	if (r == 0)
+		r = meta_sync_failed(ex->meta) ? -EIO : 0;
 	if (r < 0)
 		return fail_open(ret_error, r, path, format);
 	*ret = steal(&ex);
@@ -265,10 +267,11 @@ int expfs_init(const char *path, char **ret_error)
 	return fail_open(ret_error, r, path, 0);
 }
 
-/* A disk that fails is mostly made read-only by its file system: then so are we. */
+/* A disk that fails is mostly made read-only by its file system: then so are we. A
+ * transaction may have synced. */
 static int write_result(struct expfs *ex, int r)
 {
-	if (r < 0 && meta_sync_failed(ex->meta))
+	if (meta_sync_failed(ex->meta))
 		expfs_fail(ex, "the store's disk failed a sync");
 	if (r != -EIO || !store_is_read_only(ex->store))
 		return r;

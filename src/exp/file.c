@@ -216,7 +216,8 @@ int file_new_object_precious(struct expfs *ex, struct object **ret)
 
 void file_abandon(struct expfs *ex, struct object *obj)
 {
-	object_unlink(ex->store, object_id(obj));
+	if (object_unlink(ex->store, object_id(obj)) < 0)
+		meta_left_garbage(ex->meta);
 	object_put(obj);
 }
 

@@ -72,8 +72,10 @@ static void unlink_object(struct expfs *ex, uint64_t id)
 {
 	int r = object_unlink(ex->store, id);
 
-	if (r < 0 && r != -ENOENT)
-		log_msg("object %llx: cannot be removed: %s", (unsigned long long)id, strerror(-r));
+	if (r == 0 || r == -ENOENT)
+		return;
+	log_msg("object %llx: cannot be removed: %s", (unsigned long long)id, strerror(-r));
+	meta_left_garbage(ex->meta);
 }
 
 void keeper_remove(struct expfs *ex, uint64_t object)

@@ -132,31 +132,39 @@ static int tx_unseal(struct db *db, void *arg)
 	return inode_update(db, &row);
 }
 
-/* Has a sealed content its size and digest, on the disk and not in memory alone? */
-static bool is_whole(struct recovery *k)
+/* Has a sealed content its size and digest, on the disk and not in memory alone? What the
+ * disk cannot read has not; -errno: there is no telling now. */
+static int is_whole(struct recovery *k)
 {
 	_cleanup_(cleanup_object) struct object *o = NULL;
 	uint8_t digest[DIGEST_SIZE];
 	struct stat st;
-	bool whole;
-	int fd;
+	int fd, r;
 
-	if (object_get(k->ex->store, k->content.id, &o) < 0 || object_pin(o, &fd) < 0)
-		return false;
+	r = object_get(k->ex->store, k->content.id, &o);
+	if (r == 0)
+		r = object_pin(o, &fd);
+	if (r < 0)
+		return r == -ENOENT || r == -EIO ? 0 : r;
 	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-	whole = io_stat(fd, &st) == 0 && (uint64_t)st.st_size == k->content.size &&
-		digest_file(fd, k->content.size, digest) == 0 && !memcmp(digest, k->content.digest, DIGEST_SIZE);
+	r = io_stat(fd, &st);
+	if (r == 0 && (uint64_t)st.st_size != k->content.size)
+		r = -EIO;
+	if (r == 0)
+		r = digest_file(fd, k->content.size, digest);
 	object_unpin(o);
-	return whole;
+	if (r < 0)
+		return r == -EIO ? 0 : r;
+	return memcmp(digest, k->content.digest, DIGEST_SIZE) == 0;
 }
 
 static int recover_content(struct recovery *k)
 {
 	meta_fn f = k->content.synced == CONTENT_CHANGED ? tx_unseal : tx_undo_content;
-	int r;
+	int r = k->content.state == CONTENT_SEALED ? is_whole(k) : 0;
 
-	if (k->content.state == CONTENT_SEALED && is_whole(k))
-		return 0;
+	if (r != 0)
+		return MIN(r, 0);
 	do {
 		r = meta_write_freeing(k->ex->meta, f, k);
 		k->done.back += r < 0 ? 0 : k->now.back;

@@ -36,6 +36,7 @@ struct meta {
 	bool syncing;
 	bool in_use; /* meta_begin_use() was called */
 	atomic_bool in_order; /* it was clean, or meta_recovered() was called */
+	atomic_bool left_garbage;
 	atomic_bool distrusted;
 	atomic_bool sync_failed; /* inside SQLite */
 	uint64_t commits, synced;
@@ -151,7 +152,9 @@ static int mark_closed(struct db *db, void *arg)
 
 	if (r == 0 && distrusted)
 		r = meta_set_value(db, "session", 0);
-	return r < 0 ? r : meta_set_value(db, "clean", !distrusted && atomic_load(&m->in_order));
+	if (r < 0)
+		return r;
+	return meta_set_value(db, "clean", !distrusted && atomic_load(&m->in_order) && !atomic_load(&m->left_garbage));
 }
 
 int meta_close(struct meta *m)
@@ -388,5 +391,5 @@ void meta_recovered(struct meta *m)
 
 void meta_left_garbage(struct meta *m)
 {
-	atomic_store(&m->in_order, false);
+	atomic_store(&m->left_garbage, true);
 }
