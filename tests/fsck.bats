@@ -306,6 +306,49 @@ some_files() {
     grep -q '^database|None|' "$SCRATCH/found"
 }
 
+@test "of a damaged file it is said whether what it had before is still there" {
+    mount_store
+    echo first >"$D/file"
+    sync "$D/file"
+    exec 7>"$D/file" # keeps what was before until the file is closed for good
+    echo second >&7
+    kill_daemon
+    exec 7>&-
+    echo x >"$(object file)"
+    finds damaged /d/file "content has 2 bytes instead of 7"
+    grep -q 'what it had before its last save is still there (object ' "$SCRATCH/found"
+    mount_store
+    rm "$D/file"
+}
+
+@test "undo rows of what is not there are found and removed" {
+    some_files
+    sql "INSERT INTO undo VALUES(999999, NULL)" "INSERT INTO undo VALUES($(inode two), 888888)"
+    problems >"$SCRATCH/found"
+    equal "$FSCK" 1
+    equal "$(sort "$SCRATCH/found")" "row|/d/two|undo row that keeps no content (object d9038)|left
+row|None|undo row of no inode (999999)|left"
+    repairs
+}
+
+@test "a log of the database that is cut or garbled leaves a moment before, and a store that is sound" {
+    local how
+    for how in "truncate -s -5000" "truncate -s 100" "dd if=/dev/urandom bs=1000 count=5 conv=notrunc seek=20 status=none of="; do
+        mount_store
+        rm -rf "$D"/*
+        local i
+        for i in $(seq 20); do echo "$i" >"$D/f$i"; done
+        sync "$D"
+        for i in $(seq 20); do echo "again $i" >"$D/f$i"; done
+        kill_daemon
+        if [[ $how == dd* ]]; then $how"$STORE/expfs.db-wal"; else $how "$STORE/expfs.db-wal"; fi
+        "$EXPFS" fsck "$STORE" --repair || (($? == 1))
+        mount_store
+        ls "$D" >/dev/null
+        umount_store
+    done
+}
+
 @test "fsck in the daemon is given up when the store is unmounted" {
     mount_store
     local i

@@ -51,6 +51,7 @@ bats_tests = \
 	tests/scale.bats \
 	tests/crash.bats \
 	tests/power.bats \
+	tests/load.bats \
 	tests/faults.bats \
 	tests/found.bats \
 	tests/config.bats \
@@ -66,6 +67,7 @@ EXTRA_DIST += \
 	tests/lib.bash \
 	tests/readme.py \
 	tests/posix/checkpoint.py \
+	tests/crash/crowd.py \
 	tests/crash/cutter.py \
 	tests/crash/damages.py \
 	tests/crash/fault_case.py \

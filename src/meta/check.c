@@ -257,17 +257,19 @@ int check_repair(struct db *db, void *arg)
 	return r < 0 ? r : run_all(db, repairs_after, ARRAY_SIZE(repairs_after));
 }
 
-int check_holders(struct db *db, uint64_t object, void (*f)(void *arg, uint64_t parent, const char *name), void *arg)
+int check_holders(struct db *db, uint64_t object,
+		  void (*f)(void *arg, uint64_t parent, const char *name, uint64_t before), void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
-		       "SELECT d.parent, d.name FROM inode i JOIN dirent d ON d.ino=i.ino WHERE i.object=?1", "i",
-		       (int64_t)object);
+		       "SELECT d.parent, d.name, u.old FROM inode i JOIN dirent d ON d.ino=i.ino"
+		       " LEFT JOIN undo u ON u.inode=i.ino WHERE i.object=?1",
+		       "i", (int64_t)object);
 
 	for (; r == 1; r = db_next(db, st)) {
 		char name[256];
 
-		f(arg, (uint64_t)sqlite3_column_int64(st, 0), read_name(st, 1, name));
+		f(arg, (uint64_t)sqlite3_column_int64(st, 0), read_name(st, 1, name), (uint64_t)sqlite3_column_int64(st, 2));
 	}
 	return r;
 }

@@ -26,9 +26,10 @@ int check_rows(struct db *db, check_fn f, void *arg);
  * sizes are taken from what they count. No content is given up. */
 int check_repair(struct db *db, void *arg);
 
-/* Calls f for each name of each file that has this content. */
+/* Calls f for each name of each file that has this content; before: the object that
+ * it had until its last save, if that is still there, else 0. */
 int check_holders(struct db *db, uint64_t object,
-		  void (*f)(void *arg, uint64_t parent, const char *name), void *arg);
+		  void (*f)(void *arg, uint64_t parent, const char *name, uint64_t before), void *arg);
 
 /* 1 if a row of whatever kind names the object, 0 if none does. */
 int check_is_named(struct db *db, uint64_t object);

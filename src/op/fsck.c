@@ -148,13 +148,19 @@ struct damage {
 	bool any;
 };
 
-static void on_holder(void *arg, uint64_t parent, const char *name)
+static void on_holder(void *arg, uint64_t parent, const char *name, uint64_t before)
 {
 	struct damage *d = arg;
 	_cleanup_free_ char *path = entry_path(d->db, parent, name);
+	char text[384];
 
 	d->any = true;
-	add_problem(d->k, "damaged", path, d->text, false);
+	if (before)
+		snprintf(text, sizeof(text), "%s; what it had before its last save is still there (object %" PRIx64 ")",
+			 d->text, before);
+	else
+		snprintf(text, sizeof(text), "%s; no other version is in the store", d->text);
+	add_problem(d->k, "damaged", path, text, false);
 }
 
 static int add_damage(struct fsck *k, const struct content_row *row, const char *what)
