@@ -157,7 +157,7 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 	if (r == -EWOULDBLOCK) {
 		_cleanup_free_ char *text = NULL;
 
-		if (asprintf(&text, "in use by %s; unmount it there first", holder ? holder : "another process") < 0)
+		if (asprintf(&text, "in use by %s; unmount it there, or end what still uses it", holder ? holder : "another process") < 0)
 			text = NULL;
 		return fail(ret_error, r, path, text ? text : "in use");
 	}
