@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "op/op.h"
+#include "op/request.h"
 #include "util/log.h"
 
 #define NAME "control"
@@ -118,28 +118,9 @@ static bool has_gone(void *arg)
 	return poll(p, ARRAY_SIZE(p), 0) > 0;
 }
 
-/* The answer's line, to be freed; NULL where memory is short. */
-static char *answer(struct connection *conn, const char *request, size_t len)
-{
-	const struct op_caller caller = { .has_gone = has_gone, .arg = conn };
-	json_t *in = json_loadb(request, len, JSON_REJECT_DUPLICATES, NULL), *args = NULL, *out, *result = NULL;
-	enum op_exit exit = OP_USAGE;
-	const char *op;
-	char *text;
-
-	if (in && json_unpack(in, "{s:s, s?o}", "op", &op, "args", &args) == 0)
-		exit = op_run(conn->control->ex, &caller, op, args, &result);
-	else
-		result = json_pack("{s:s}", "error", "no request");
-	out = result ? json_pack("{s:i, s:o}", "exit", exit, "result", result) : NULL;
-	text = out ? json_dumps(out, JSON_COMPACT) : NULL;
-	json_decref(out);
-	json_decref(in);
-	return text;
-}
-
 static void serve(struct connection *conn)
 {
+	const struct op_caller caller = { .has_gone = has_gone, .arg = conn };
 	_cleanup_free_ char *request = malloc(REQUEST_MAX);
 	_cleanup_free_ char *text = NULL;
 	size_t len;
@@ -149,12 +130,9 @@ static void serve(struct connection *conn)
 	len = read_request(conn, request);
 	if (len == 0)
 		return;
-	text = answer(conn, request, len);
-	if (!text)
-		return;
-	len = strlen(text);
-	text[len] = '\n'; /* in place of its NUL */
-	write_answer(conn, text, len + 1);
+	text = request_answer(conn->control->ex, &caller, request, len, &len);
+	if (text)
+		write_answer(conn, text, len);
 }
 
 static void *connection_main(void *arg)

@@ -1,6 +1,7 @@
 libexpfs_a_SOURCES += \
 	src/op/op.c src/op/op.h \
 	src/op/reply.c src/op/reply.h \
+	src/op/request.c src/op/request.h \
 	src/op/warning.c src/op/warning.h \
 	src/op/status.c \
 	src/op/fsck.c
