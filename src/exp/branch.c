@@ -102,7 +102,7 @@ static int expand(struct expfs *ex, struct db *db, const char *pattern, uint64_t
 		return 0;
 	memcpy(x.component, pattern, n);
 	pattern += n + (pattern[n] == '/');
-	r = dirent_list_roles(db, dir, match_one, &x);
+	r = dirent_list_below(db, dir, true, match_one, &x);
 	for (size_t i = 0; i < x.n && r == 0; i++) {
 		_cleanup_free_ char *sub = NULL;
 

@@ -367,7 +367,7 @@ static int read_search(struct search *s, uint64_t dir)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
 
-	return dirent_list_roles(db, dir, search_one, s);
+	return dirent_list_below(db, dir, true, search_one, s);
 }
 
 static int any_role(struct expfs *ex, uint64_t dir, const char *path, size_t base, unsigned depth)

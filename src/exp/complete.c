@@ -209,7 +209,7 @@ static bool left_alone(const struct members *m)
 	int64_t now = now_ns();
 
 	for (size_t i = 0; i < m->n; i++)
-		if (now - m->v[i].row.ctime < IDLE_NS)
+		if (m->v[i].row.ctime > now - IDLE_NS)
 			return false;
 	return true;
 }
@@ -298,7 +298,7 @@ const char *complete_dir_fault_after(const struct checkpoint *c, const struct me
 void complete_remember(struct expfs *ex, struct checkpoint *c)
 {
 	/* So young a change can hide another one behind its time. */
-	if (!was_complete(c) && !c->members->nested && now_ns() - c->dir_mtime > CLOCK_NS)
+	if (!was_complete(c) && !c->members->nested && c->dir_mtime < now_ns() - CLOCK_NS)
 		expfs_write(ex, tx_set_complete, c); /* if it cannot be kept, it is judged again */
 }
 

@@ -52,5 +52,5 @@ int entries_read(struct expfs *ex, uint64_t ino, const char *path, bool roles_on
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
 	*ret = (struct entries){ .dir = path };
-	return roles_only ? dirent_list_roles(db, ino, entries_add, ret) : dirent_list(db, ino, 0, INT64_MAX, true, entries_add, ret);
+	return dirent_list_below(db, ino, roles_only, entries_add, ret);
 }

@@ -26,7 +26,7 @@ struct entries {
 int entries_read(struct expfs *ex, uint64_t ino, const char *path, bool roles_only, struct entries *ret);
 void entries_free(struct entries *e);
 
-/* Adds one, as dirent_list() gives them; arg is the struct entries. */
+/* Adds one, as dirent_list_below() gives them; arg is the struct entries. */
 int entries_add(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row);
 
 #define _cleanup_entries_ _cleanup_(entries_free)

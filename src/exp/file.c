@@ -93,7 +93,7 @@ static int file_load(struct file *f)
 		return r;
 	if (!S_ISREG(row.mode))
 		return -EINVAL;
-	f->live = row.flags & INODE_LIVE;
+	f->live = row.object && (row.flags & INODE_LIVE);
 	f->marked = f->live && (row.flags & INODE_CLOSED);
 	f->times_set = true;
 	return row.object ? object_get(f->ex->store, row.object, &f->obj) : 0;

@@ -32,15 +32,18 @@ static void tell(struct recovery *k, struct db *db, uint64_t ino, const char *wh
 
 static int remove_names(struct db *db, uint64_t ino)
 {
+	uint64_t last = 0;
 	int r;
 
 	for (;;) {
-		_cleanup_free_ char *name = NULL;
 		struct dirent_row d;
 
-		r = dirent_of(db, ino, &d, &name);
+		r = dirent_of(db, ino, &d, NULL);
 		if (r < 0)
 			return r == -ENOENT ? 0 : r;
+		if (d.id == last)
+			return 0; /* a damaged row does not go; fsck will tell */
+		last = d.id;
 		r = dirent_delete(db, &d);
 		if (r == 0)
 			r = inode_touch_dir(db, d.parent, now_ns(), 0);

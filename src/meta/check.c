@@ -22,12 +22,17 @@
 /* Each as the condition of one fault, used by a query and by its repair. */
 #define NO_PARENT "parent NOT IN (SELECT ino FROM inode WHERE " IS_DIR ")"
 #define NO_INODE "ino NOT IN (SELECT ino FROM inode)"
+#define NO_NAME_FOR_ENTRY                                                                                    \
+	"(typeof(name)<>'blob' OR length(name) NOT BETWEEN 1 AND 255 OR instr(name, X'2F') OR instr(name, X'00')" \
+	" OR name IN (X'2E', X'2E2E', X'2E6578706673'))"
 #define WRONG_TYPE "type<>(SELECT (mode & 61440)>>12 FROM inode i WHERE i.ino=dirent.ino)"
 #define NO_NAME "ino<>1 AND NOT " HAS_NAME " AND (nlink<>0 OR " HAS_ENTRY ")"
 #define WRONG_FILE_LINKS "NOT(" IS_DIR ") AND nlink<>" NAMES
 #define WRONG_DIR_LINKS IS_DIR " AND (nlink<>0 OR " HAS_NAME ") AND nlink<>2+" SUBDIRS
 #define WRONG_SIZE "size<>(SELECT o.size FROM object o WHERE o.id=inode.object AND o.state=1)"
-#define WRONG_LIVE "(flags & 4)/4<>(SELECT o.state=0 FROM object o WHERE o.id=inode.object)"
+#define WRONG_LIVE                                                                          \
+	"(flags & 4)/4<>CASE WHEN object IS NULL THEN 0 ELSE"                                 \
+	" (SELECT o.state=0 FROM object o WHERE o.id=inode.object) END"
 #define NOBODYS_XATTR "ino NOT IN (SELECT ino FROM inode)"
 #define NOBODYS_UNDO "inode NOT IN (SELECT ino FROM inode)"
 #define UNDO_OF_NOTHING "old IS NOT NULL AND old NOT IN (SELECT id FROM object)"
@@ -42,9 +47,8 @@ static const char *const faults[] = {
 	" WHERE " NO_PARENT,
 	"SELECT 0, 'entry that leads to no inode', parent, name, ino FROM dirent WHERE " NO_INODE,
 	"SELECT 0, 'entry of another type than its inode', parent, name, type FROM dirent WHERE " WRONG_TYPE,
-	"SELECT 0, 'entry with a name that cannot be', parent, NULL, quote(name) FROM dirent WHERE"
-	" length(name) NOT BETWEEN 1 AND 255 OR instr(name, X'2F') OR instr(name, X'00')"
-	" OR name IN (X'2E', X'2E2E', X'2E6578706673')",
+	"SELECT 0, 'entry with a name that cannot be', parent, NULL, substr(quote(name), 1, 600) FROM dirent WHERE"
+	" " NO_NAME_FOR_ENTRY,
 	"SELECT 0, 'inode of no known type', ino, NULL, mode FROM inode WHERE mode & 61440 NOT IN"
 	" (4096, 8192, 16384, 24576, 32768, 40960, 49152)",
 	"SELECT 0, 'inode without a name', ino, NULL, ino FROM inode WHERE " NO_NAME,
@@ -83,6 +87,7 @@ static const char *const faults[] = {
 static const char *const repairs_before[] = {
 	"DELETE FROM dirent WHERE " NO_PARENT,
 	"DELETE FROM dirent WHERE " NO_INODE,
+	"UPDATE OR IGNORE dirent SET name=CAST('#' || id AS BLOB) WHERE " NO_NAME_FOR_ENTRY,
 	"UPDATE dirent SET type=(SELECT (mode & 61440)>>12 FROM inode i WHERE i.ino=dirent.ino) WHERE " WRONG_TYPE,
 	"DELETE FROM xattr WHERE " NOBODYS_XATTR,
 	"DELETE FROM undo WHERE " NOBODYS_UNDO " OR " UNDO_OF_NOTHING,

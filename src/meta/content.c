@@ -166,19 +166,20 @@ int content_owner(struct db *db, uint64_t id, uint64_t *ret_ino)
 	return r == 1 ? 0 : r == 0 ? -ENOENT : r;
 }
 
+/* total(), for sum() fails where damaged rows make it too large. */
 int content_sums(struct db *db, struct content_sums *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *files = NULL, *unique = NULL, *stored = NULL;
 	int r = db_row(db, &files,
-		       "SELECT count(*), coalesce(sum(size) FILTER (WHERE flags & 4 = 0), 0) FROM inode"
+		       "SELECT count(*), CAST(total(size) FILTER (WHERE flags & 4 = 0) AS INTEGER) FROM inode"
 		       " WHERE mode & 61440 = 32768 AND nlink>0",
 		       "");
 
 	if (r >= 0)
-		r = db_row(db, &unique, "SELECT count(*), coalesce(sum(size), 0) FROM object WHERE state=1", "");
+		r = db_row(db, &unique, "SELECT count(*), CAST(total(size) AS INTEGER) FROM object WHERE state=1", "");
 	if (r >= 0)
 		r = db_row(db, &stored,
-			   "SELECT coalesce(sum(b), 0) FROM (SELECT max(blocks) AS b FROM inode"
+			   "SELECT CAST(total(b) AS INTEGER) FROM (SELECT max(blocks) AS b FROM inode"
 			   " WHERE object IS NOT NULL AND flags & 4 = 0 GROUP BY object)",
 			   "");
 	if (r < 0)

@@ -132,15 +132,23 @@ int dirent_list(struct db *db, uint64_t parent, uint64_t after, uint64_t before,
 	return each(db, st, r, with_attr, f, arg);
 }
 
-int dirent_list_roles(struct db *db, uint64_t parent, dirent_fn f, void *arg)
+/* A directory with several names, which only a damaged database has, is below
+ * the first one alone: so nothing is below itself, or reached on many ways. */
+#define LIST_BELOW                                                                                         \
+	"SELECT d.parent, d.id, d.ino, d.type, d.class, d.\"order\", d.name, mode, nlink, uid, gid,"       \
+	" rdev, size, blocks, atime, mtime, ctime, btime, object, i.\"order\", flags"                      \
+	" FROM dirent d JOIN inode i ON i.ino=d.ino WHERE d.parent=?1 AND (mode & 61440 <> 16384 OR i.ino<>1" \
+	" AND NOT EXISTS (SELECT 1 FROM dirent e WHERE e.ino=d.ino AND e.id<d.id))"
+
+int dirent_list_below(struct db *db, uint64_t parent, bool roles_only, dirent_fn f, void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st,
-		       "SELECT d.parent, d.id, d.ino, d.type, d.class, d.\"order\", d.name, mode, nlink, uid, gid,"
-		       " rdev, size, blocks, atime, mtime, ctime, btime, object, i.\"order\", flags"
-		       " FROM dirent d JOIN inode i ON i.ino=d.ino WHERE d.parent=?1 AND (d.class<>0 OR d.type=4)",
-		       "i", (int64_t)parent);
+	int r;
 
+	if (roles_only)
+		r = db_row(db, &st, LIST_BELOW " AND (d.class<>0 OR d.type=4)", "i", (int64_t)parent);
+	else
+		r = db_row(db, &st, LIST_BELOW, "i", (int64_t)parent);
 	return each(db, st, r, true, f, arg);
 }
 
@@ -155,9 +163,8 @@ int dirent_reclass(struct db *db, uint64_t order, dirent_class_fn f, void *arg)
 		uint32_t class;
 
 		read_row(st, &d);
-		r = read_name(st, 6, name);
-		if (r < 0)
-			return r;
+		if (read_name(st, 6, name) < 0)
+			continue; /* fsck tells of it */
 		class = f(arg, name, d.type == S_IFDIR >> 12);
 		if (class == d.class)
 			continue;
@@ -179,8 +186,8 @@ int dirent_of(struct db *db, uint64_t ino, struct dirent_row *ret, char **ret_na
 	if (r <= 0)
 		return r < 0 ? r : -ENOENT;
 	read_row(st, ret);
-	r = read_name(st, 6, name);
-	if (r < 0)
+	r = ret_name ? read_name(st, 6, name) : 0;
+	if (r < 0 || !ret_name)
 		return r;
 	*ret_name = strdup(name);
 	return *ret_name ? 0 : -ENOMEM;

@@ -27,9 +27,10 @@ typedef int (*dirent_fn)(void *arg, const struct dirent_row *row, const char *na
 int dirent_list(struct db *db, uint64_t parent, uint64_t after, uint64_t before, bool with_attr, dirent_fn f,
 		void *arg);
 
-/* The same for those entries only whose name could have a role and for
- * subdirectories. */
-int dirent_list_roles(struct db *db, uint64_t parent, dirent_fn f, void *arg);
+/* The same, with attributes, for who looks into the directories below too: each of
+ * those stands in one directory only. roles_only: without files whose name could
+ * have no role. */
+int dirent_list_below(struct db *db, uint64_t parent, bool roles_only, dirent_fn f, void *arg);
 
 /* Gives every entry the class that f says, where it has another; order, the
  * number of this change, counts as the moment at which the name got it. */
@@ -37,7 +38,7 @@ typedef uint32_t (*dirent_class_fn)(void *arg, const char *name, bool is_dir);
 int dirent_reclass(struct db *db, uint64_t order, dirent_class_fn f, void *arg);
 
 /* One of an inode's names (a directory has just one): 0 or -ENOENT. *ret_name
- * is to be freed. */
+ * is to be freed; ret_name may be NULL. */
 int dirent_of(struct db *db, uint64_t ino, struct dirent_row *ret, char **ret_name);
 
 #endif

@@ -102,7 +102,7 @@ static int migrate(struct db *db)
 
 int schema_check(struct db *db)
 {
-	_cleanup_stmt_ sqlite3_stmt *app = NULL, *version = NULL;
+	_cleanup_stmt_ sqlite3_stmt *app = NULL, *version = NULL, *foreign = NULL;
 	int64_t n;
 	int r;
 
@@ -112,6 +112,10 @@ int schema_check(struct db *db)
 	if (r == 0 || sqlite3_column_int64(app, 0) != APPLICATION_ID)
 		return -EUCLEAN;
 	db_done(&app);
+	/* Code that is not ours would run with our statements. */
+	r = db_row(db, &foreign, "SELECT 1 FROM sqlite_schema WHERE type IN ('trigger', 'view') LIMIT 1", "");
+	if (r != 0)
+		return r < 0 ? r : -EUCLEAN;
 	r = db_row(db, &version, "PRAGMA user_version", "");
 	if (r < 0)
 		return r;

@@ -1,5 +1,6 @@
 #include "meta/xattr.h"
 
+#include <linux/limits.h>
 #include <string.h>
 
 #include "meta/db.h"
@@ -66,12 +67,16 @@ int xattr_list(struct db *db, uint64_t ino, char **ret, size_t *ret_len)
 	for (r = db_row(db, &st, "SELECT name FROM xattr WHERE ino=?1", "i", (int64_t)ino); r == 1;
 	     r = db_next(db, st)) {
 		size_t n = (size_t)sqlite3_column_bytes(st, 0);
-		char *p = realloc(buf, len + n + 1);
+		char *p;
 
+		if (len + n + 1 > XATTR_LIST_MAX)
+			return -E2BIG;
+		p = realloc(buf, len + n + 1);
 		if (!p)
 			return -ENOMEM;
 		buf = p;
-		memcpy(buf + len, sqlite3_column_blob(st, 0), n);
+		if (n)
+			memcpy(buf + len, sqlite3_column_blob(st, 0), n);
 		buf[len + n] = 0;
 		len += n + 1;
 	}
