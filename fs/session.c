@@ -29,7 +29,7 @@ static const struct fuse_lowlevel_ops operations;
 /* Those of mount(8) that the kernel or fusermount3 know for FUSE. */
 static const char *const known_options[] = {
 	"allow_other", "allow_root", "ro", "rw", "suid", "nosuid", "dev", "nodev", "exec", "noexec", "sync", "async",
-	"dirsync", "atime", "noatime", "nodiratime", "norelatime", "nostrictatime", "auto_unmount",
+	"dirsync", "atime", "noatime", "norelatime", "nostrictatime", "auto_unmount",
 };
 
 static bool has_option(const char *options, const char *option)
@@ -121,6 +121,9 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_READDIRPLUS_AUTO);
 	/* The bytes are wanted for their digest. */
 	conn->want &= ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
+	/* The kernel leaves out the sync of such a write with O_DSYNC, and what is in its
+	 * cache beside it goes stale. */
+	conn->want &= ~(unsigned)FUSE_CAP_ASYNC_DIO;
 	/* Locks are the kernel's own business. */
 	conn->want &= ~(unsigned)(FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS);
 	conn->max_background = MAX_BACKGROUND;

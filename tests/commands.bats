@@ -145,6 +145,27 @@ not_here() { [[ $(readlink "/proc/$1/ns/mnt") != $(readlink /proc/self/ns/mnt) ]
     grep -q ended "$STORE/log"
 }
 
+@test "mount.expfs -o remount changes what the kernel lets through, and back" {
+    require_root
+    mount_store
+    ln -s "$(realpath "$EXPFS")" "$SCRATCH/mount.expfs"
+    "$SCRATCH/mount.expfs" "$STORE" "$MNT" -o rw,remount,ro
+    equal "$(errno_of touch "$D/f")" "Read-only file system"
+    "$SCRATCH/mount.expfs" "$STORE" "$MNT" -o ro,remount,rw
+    touch "$D/f"
+}
+
+@test "a mount right after umount(8) waits for the daemon of the one before" {
+    require_root
+    mount_store
+    local i
+    for i in 1 2 3 4 5; do
+        head -c 20000000 /dev/urandom >"$D/f$i"
+        umount "$MNT"
+        mount_store
+    done
+}
+
 @test "mount.expfs takes what mount(8) and fstab give it" {
     local helper=$SCRATCH/mount.expfs options
     ln -s "$(readlink -f "$EXPFS")" "$helper"

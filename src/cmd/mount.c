@@ -22,6 +22,7 @@
 #include "util/log.h"
 
 #define LOG_MAX (1 << 20)
+#define END_WAIT_NS 10000000000ll
 #define DEAD_MAX 16 /* dead mounts, one over the other */
 
 struct mount {
@@ -172,6 +173,22 @@ static void on_ready(void *arg)
 		dup2(null, STDERR_FILENO);
 }
 
+/* Opens the store. One that is not mounted and in use all the same is that of a daemon
+ * that is about to end, mostly: it is waited for. */
+static int open_store(const struct mount *m, const char *who, struct expfs **ret, char **ret_error)
+{
+	_cleanup_free_ char *path = realpath(m->store, NULL);
+	int64_t until = monotonic_ns() + END_WAIT_NS;
+	int r;
+
+	while ((r = expfs_open(m->store, who, ret, ret_error)) == -EWOULDBLOCK && path && !place_has_mount_of(path) &&
+	       monotonic_ns() < until) {
+		free(steal(ret_error));
+		usleep(50000);
+	}
+	return r;
+}
+
 /* The daemon. */
 static enum op_exit serve(struct mount *m)
 {
@@ -185,7 +202,7 @@ static enum op_exit serve(struct mount *m)
 
 	if (asprintf(&who, "mounted on %s", m->point) < 0)
 		return refuse("memory is short");
-	if (expfs_open(m->store, who, &ex, &error) < 0)
+	if (open_store(m, who, &ex, &error) < 0)
 		return refuse("%s", error ? error : "memory is short");
 	m->log = log = m->foreground ? -1 : open_log(ex);
 	if (chdir("/") < 0)

@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 
 #include "cmd/mount.h"
 #include "util/log.h"
@@ -45,6 +46,39 @@ static void add_options(char *list, char *options)
 			sprintf(list + strlen(list), "%s%s", *list ? "," : "", o);
 }
 
+static const struct {
+	const char *name;
+	unsigned long set, clear;
+} kernels[] = {
+	{ "ro", MS_RDONLY, 0 },       { "rw", 0, MS_RDONLY },       { "nosuid", MS_NOSUID, 0 }, { "suid", 0, MS_NOSUID },
+	{ "nodev", MS_NODEV, 0 },     { "dev", 0, MS_NODEV },       { "noexec", MS_NOEXEC, 0 }, { "exec", 0, MS_NOEXEC },
+	{ "noatime", MS_NOATIME, 0 }, { "atime", 0, MS_NOATIME },   { "sync", MS_SYNCHRONOUS, 0 },
+	{ "async", 0, MS_SYNCHRONOUS },
+};
+
+/* -o remount: a matter of the kernel alone. mount(8) gives all that holds afterwards. */
+static int remount(const char *point, char *options)
+{
+	unsigned long flags = MS_REMOUNT;
+	char *save = NULL;
+
+	for (char *o = strtok_r(options, ",", &save); o; o = strtok_r(NULL, ",", &save))
+		for (size_t i = 0; i < ARRAY_SIZE(kernels); i++)
+			if (!strcmp(o, kernels[i].name))
+				flags = (flags | kernels[i].set) & ~kernels[i].clear;
+	if (mount(NULL, point, NULL, flags, NULL) == 0)
+		return 0;
+	log_msg("%s: cannot be remounted: %s", point, strerror(errno));
+	return EX_FAIL;
+}
+
+static bool has_remount(const char *options)
+{
+	const char *p = strstr(options, "remount");
+
+	return p && (p == options || p[-1] == ',') && (p[7] == ',' || p[7] == 0);
+}
+
 int mount_helper(int argc, char **argv)
 {
 	_cleanup_free_ char *options = NULL;
@@ -75,6 +109,8 @@ int mount_helper(int argc, char **argv)
 	}
 	if (pretend)
 		return 0;
+	if (has_remount(options))
+		return remount(argv[optind + 1], options);
 	switch (mount_store(argv[optind], argv[optind + 1], options, false)) {
 	case OP_DONE:
 		return 0;

@@ -181,3 +181,23 @@ char *place_path_inside(const struct place *p)
 	free(path);
 	return strdup("/");
 }
+
+bool place_has_mount_of(const char *store)
+{
+	_cleanup_free_ char *line = NULL;
+	size_t room = 0;
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	bool found = false;
+
+	if (!f)
+		return false;
+	while (!found && getline(&line, &room, f) >= 0) {
+		char *rest = strstr(line, " - "), *save = NULL;
+		const char *type = rest ? strtok_r(rest + 3, " ", &save) : NULL;
+		char *source = type ? strtok_r(NULL, " ", &save) : NULL;
+
+		found = source && !strcmp(type, PLACE_TYPE) && !strcmp(unescape(source), store);
+	}
+	fclose(f);
+	return found;
+}

@@ -35,6 +35,9 @@ bool place_is_dead(const struct place *p);
 /* Where it lies in the expfs mount, with a slash in front; to be freed. */
 char *place_path_inside(const struct place *p);
 
+/* Is a store with this absolute path mounted anywhere here? */
+bool place_has_mount_of(const char *store);
+
 static inline void cleanup_place(struct place **p)
 {
 	if (*p)
