@@ -29,7 +29,7 @@ static const struct fuse_lowlevel_ops operations;
 /* Those of mount(8) that the kernel or fusermount3 know for FUSE. */
 static const char *const known_options[] = {
 	"allow_other", "allow_root", "ro", "rw", "suid", "nosuid", "dev", "nodev", "exec", "noexec", "sync", "async",
-	"dirsync", "atime", "noatime", "norelatime", "nostrictatime", "auto_unmount",
+	"dirsync", "atime", "noatime", "auto_unmount",
 };
 
 static bool has_option(const char *options, const char *option)

@@ -224,3 +224,45 @@ PY
 import json, sys
 assert "full" in [w["kind"] for w in json.load(sys.stdin)["warnings"]]'
 }
+
+@test "a disk that is full while files are made, replaced and synced never stops the mount" {
+    local seconds=12
+    long && seconds=120
+    fill_disk
+    for i in 1 2 3; do save "$D/more$i" 1 $i >/dev/null; done
+    rm "$D/more1"
+    timeout -s KILL $((seconds + 60)) python3 - "$D" $seconds <<'PY' || fail "the mount stands still"
+import os, random, sys, time
+top, end = sys.argv[1], time.monotonic() + float(sys.argv[2])
+def work(n):
+    rnd, d = random.Random(n), "%s/%d" % (top, n)
+    os.mkdir(d)
+    while time.monotonic() < end:
+        path = "%s/%d.pt" % (d, rnd.randrange(400))
+        try:
+            op = rnd.randrange(16)
+            if op > 11:
+                with open("%s/%d%s" % (d, rnd.randrange(100000), "y" * 200), "wb") as f: f.write(b"z" * rnd.randrange(9000))
+            elif op < 7:
+                with open(path, "wb") as f:
+                    f.write(rnd.randbytes(rnd.choice((100, 5000, 20000))))
+                    if rnd.random() < 0.2: os.fsync(f.fileno())
+            elif op < 9: os.rename(path, "%s/%d.pt" % (d, rnd.randrange(400)))
+            elif op == 9: os.truncate(path, 10)
+            elif op == 10:
+                with open(path, "ab") as f: f.write(b"more" * 1000)
+            elif rnd.random() < 0.5: os.unlink(path)
+        except OSError: pass
+pids = []
+for n in range(6):
+    pid = os.fork()
+    if pid == 0:
+        try: work(n)
+        finally: os._exit(0)
+    pids.append(pid)
+for pid in pids: os.waitpid(pid, 0)
+PY
+    timeout 60 "$EXPFS" status "$MNT" 3>&- >/dev/null
+    rm -rf "$D"/*
+    wait_until sh -c "echo x >'$D/again'"
+}

@@ -89,7 +89,7 @@ static int undo_inode(struct recovery *k, struct db *db, uint64_t ino)
 		return r < 0 ? r : undo_delete(db, ino);
 	}
 	tell(k, db, ino, "it was new, and is gone");
-	k->now.gone++;
+	k->now.gone += row.nlink > 0;
 	r = remove_names(db, ino);
 	return r < 0 ? r : inode_delete(db, ino);
 }
