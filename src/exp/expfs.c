@@ -50,12 +50,15 @@ static int fail_open(char **ret_error, int r, const char *path, unsigned format)
 	return fail(ret_error, r, path, strerror(-r));
 }
 
+/* What frees takes the reserve first, for who deletes is not to wait for other
+ * removals; when that is used up, they are all that is left. */
 static bool give_space(void *arg, bool frees)
 {
 	struct expfs *ex = arg;
 
-	/* What removes does not wait for other removals. */
-	return (!frees && keeper_reap(ex)) || store_reserve_give(ex->store, frees);
+	if (frees)
+		return store_reserve_give(ex->store, true) || keeper_reap(ex);
+	return keeper_reap(ex) || store_reserve_give(ex->store, false);
 }
 
 static int load_config(struct expfs *ex)

@@ -62,7 +62,7 @@ int expfs_init(const char *path, char **ret_error);
 
 /* meta_write(), but -EROFS once the store is read-only. */
 int expfs_write(struct expfs *ex, meta_fn f, void *arg);
-int expfs_write_freeing(struct expfs *ex, meta_fn f, void *arg); /* meta_write_freeing(); in a round of the keeper no other */
+int expfs_write_freeing(struct expfs *ex, meta_fn f, void *arg); /* meta_write_freeing() */
 
 /* Does an errno say that there is no space? */
 static inline bool expfs_is_full(int r)

@@ -22,6 +22,10 @@
 #define REAP_WAIT_NS 50000000ll /* for a batch to fill */
 #define IDLE_NS 30000000000ll   /* between looks for contents that were left alone */
 
+/* Does this thread reap, or make a round? Then a transaction of it that wants space
+ * cannot wait for a round. */
+static _Thread_local bool at_work;
+
 struct ids {
 	uint64_t *v;
 	size_t n, room;
@@ -123,7 +127,11 @@ static int tx_reap(struct db *db, void *arg)
 
 static int reap_batch(struct reap *p)
 {
-	int r = expfs_write_freeing(p->ex, tx_reap, p);
+	int r;
+
+	at_work = true;
+	r = expfs_write_freeing(p->ex, tx_reap, p);
+	at_work = false;
 
 	if (r < 0 && !atomic_load(&p->ex->read_only))
 		log_msg("unlinked files cannot be removed: %s", strerror(-r));
@@ -222,11 +230,13 @@ static void remove_doomed(struct keeper *k)
 /* last: of this process. */
 static void round_of_removal(struct keeper *k, bool last)
 {
+	at_work = true;
 	if (settle_sealed(k->ex, last) == 0)
 		settle_left_open(k->ex, last);
 	settle_let_go(k->ex, false);
 	if (!atomic_load(&k->ex->read_only))
 		remove_doomed(k);
+	at_work = false;
 }
 
 void keeper_settle(struct expfs *ex)
@@ -247,7 +257,7 @@ bool keeper_reap(struct expfs *ex)
 	uint64_t before;
 	int n;
 
-	if (!k || atomic_load(&ex->read_only))
+	if (!k || at_work || atomic_load(&ex->read_only))
 		return false;
 	pthread_mutex_lock(&k->lock);
 	before = k->removed;
@@ -257,7 +267,9 @@ bool keeper_reap(struct expfs *ex)
 	round_of_removal(k, false);
 	if (was_any_removed(k, before)) /* by us, or by a round that we waited for */
 		return true;
+	at_work = true;
 	n = settle_let_go(ex, true);
+	at_work = false;
 	if (n > 0)
 		log_msg("the disk is full: %d contents are given up that files had before their last save", n);
 	remove_doomed(k);

@@ -1,8 +1,5 @@
 /* Locks: none of its own. What is listed is looked at again in the transaction that
- * acts on it, for it is another by then, or gone.
- *
- * All transactions here are of the freeing kind: they are part of a round of removal,
- * and any other would wait, on a full disk, for just such a round. */
+ * acts on it, for it is another by then, or gone. */
 #include "exp/settle.h"
 
 #include "exp/path.h"
@@ -59,7 +56,7 @@ static int sync_and_mark(struct expfs *ex, struct marks *m)
 {
 	int r = expfs_sync_result(ex, sync_rows(ex, m->row, m->n));
 
-	return r < 0 || m->n == 0 ? r : expfs_write_freeing(ex, tx_synced, m);
+	return r < 0 || m->n == 0 ? r : expfs_write(ex, tx_synced, m);
 }
 
 int settle_content(struct expfs *ex, const struct content_row *row)
@@ -157,7 +154,7 @@ static void settle_if_left_open(struct expfs *ex, uint64_t object, bool whatever
 	}
 	if (!whatever && !is_older(timespec_ns(&st.st_mtim), OPEN_NS) && (save || !is_older(birth, OPEN_NS)))
 		return;
-	if (expfs_sync_result(ex, sync_object(ex, object)) == 0 && expfs_write_freeing(ex, tx_settle, &s) == 0)
+	if (expfs_sync_result(ex, sync_object(ex, object)) == 0 && expfs_write(ex, tx_settle, &s) == 0)
 		file_drop_finish(ex, &s.drop);
 }
 
