@@ -63,6 +63,7 @@ TESTS += $(bats_tests)
 endif
 
 EXTRA_DIST += \
+	tests/data/store-1.tar.gz \
 	$(bats_tests) \
 	tests/lib.bash \
 	tests/readme.py \
