@@ -320,8 +320,8 @@ static int sweep_one(void *arg, uint64_t id, const char *name)
 
 		r = content_get(db, id, &row);
 	}
-	if (r == -ESTALE)
-		unlink_object(k->ex, id);
+	if (r == -ESTALE) /* perhaps since a moment ago, and the disk does not have it so yet */
+		keeper_remove(k->ex, id);
 	return 0;
 }
 
