@@ -132,9 +132,11 @@ static int deal_with_cut(struct expfs *ex)
 /* Takes the database into use, and deals with what the last use of it has left. */
 static int begin_use(struct expfs *ex)
 {
-	uint64_t session = store_session(ex->store);
-	int r = meta_begin_use(ex->meta, session, &ex->last_end);
+	uint64_t session;
+	int r = store_session(ex->store, &session);
 
+	if (r == 0)
+		r = meta_begin_use(ex->meta, session, &ex->last_end);
 	if (r == 0)
 		r = io_sync(store_dirfd(ex->store), false); /* the log's own entry */
 	if (r < 0 || ex->last_end != META_CUT)

@@ -267,19 +267,21 @@ int store_set_format(struct store *s)
 	return r;
 }
 
-uint64_t store_session(const struct store *s)
+int store_session(const struct store *s, uint64_t *ret)
 {
 	_cleanup_free_ char *boot = NULL;
 	char text[128];
 	struct statx st;
-	uint64_t n;
+	int n, r = io_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", sizeof(text) / 2, &boot, NULL);
 
-	/* Without either every disorderly end is taken for a power cut. */
-	if (io_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", sizeof(text) / 2, &boot, NULL) < 0 ||
-	    FAULT(STORE, statx(s->dirfd, "", AT_EMPTY_PATH, STATX_MNT_ID | STATX_MNT_ID_UNIQUE, &st)) < 0)
-		return 1 + (uint64_t)monotonic_ns();
-	n = (uint64_t)snprintf(text, sizeof(text), "%s %llu", boot, (unsigned long long)st.stx_mnt_id);
-	return XXH3_64bits(text, n) | 1;
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (FAULT(STORE, statx(s->dirfd, "", AT_EMPTY_PATH, STATX_MNT_ID | STATX_MNT_ID_UNIQUE, &st)) < 0)
+		return -errno;
+	n = snprintf(text, sizeof(text), "%s %llu", boot ? boot : "", (unsigned long long)st.stx_mnt_id);
+	/* Without /proc there is no telling, and every disorderly end is taken for a power cut. */
+	*ret = boot ? XXH3_64bits(text, (size_t)n) | 1 : 1 + (uint64_t)monotonic_ns();
+	return 0;
 }
 
 const char *store_path(const struct store *s)

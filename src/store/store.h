@@ -38,7 +38,7 @@ int store_set_format(struct store *s);
 
 /* A number for the time in which the disk loses nothing that was written to it: one
  * boot of the machine and one mount of the disk's file system. Never 0. */
-uint64_t store_session(const struct store *s);
+int store_session(const struct store *s, uint64_t *ret);
 
 const char *store_path(const struct store *s); /* absolute */
 int store_dirfd(const struct store *s);        /* owned by the store */
