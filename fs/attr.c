@@ -12,7 +12,7 @@ void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	int r;
 
 	if (view_is(ino)) {
-		r = view_stat(fs, ino, &st);
+		r = view_stat(req, ino, &st);
 	} else {
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 
@@ -112,7 +112,7 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 	int r;
 
 	if (view_is(ino)) {
-		r = view_target(fs, ino, &target);
+		r = view_target(req, ino, &target);
 	} else {
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 

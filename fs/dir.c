@@ -157,7 +157,7 @@ static int add_views(struct fill *f, off_t off)
 	scoped_lock(&d->lock);
 	if (!d->listed || i == 0) {
 		view_list_free(&d->list);
-		r = view_list(f->fs, f->ino, &d->list);
+		r = view_list(f->req, f->ino, &d->list);
 		d->listed = r == 0;
 	}
 	for (; r == 0 && i < d->list.n; i++)

@@ -93,7 +93,7 @@ void names_reply_taken(fuse_req_t req, int r, uint64_t parent, const char *name,
 {
 	struct fs *fs = fs_of(req);
 
-	if (r == -ENOENT && parent == atomic_load(&fs->branches) && view_is_branch(fs, name))
+	if (r == -ENOENT && parent == atomic_load(&fs->branches) && view_is_branch(req, name))
 		r = -EROFS;
 	if (r == 0 && unlinked)
 		fs_unlinked(fs, unlinked);

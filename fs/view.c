@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "exp/branch.h"
+#include "exp/cred.h"
 #include "exp/path.h"
 
 #define BUCKETS 1024
@@ -144,6 +145,19 @@ static bool is_of_branch(const struct key *key)
 	return key->kind <= BRANCH_RUN;
 }
 
+static int get_groups(void *req, int size, gid_t list[])
+{
+	return fuse_req_getgroups(req, size, list);
+}
+
+/* Whose request it is; good until it is replied to. */
+static struct cred cred_of(fuse_req_t req)
+{
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+
+	return (struct cred){ .uid = ctx->uid, .gid = ctx->gid, .get_groups = get_groups, .arg = req };
+}
+
 /* What the views of one branch, or of one .expfs, are made from. */
 struct source {
 	char *path; /* of the run, or of the directory */
@@ -167,7 +181,7 @@ static int source_dir(struct fs *fs, uint64_t ino, struct source *s)
 	return r == -ESTALE ? -ENOENT : r;
 }
 
-static int get_source(struct fs *fs, const struct key *key, bool checkpoints, struct source *ret)
+static int get_source(struct fs *fs, struct cred *cred, const struct key *key, bool checkpoints, struct source *ret)
 {
 	_cleanup_(cleanup_source) struct source s = { 0 };
 	int r = source_dir(fs, key->dir, &s);
@@ -175,12 +189,12 @@ static int get_source(struct fs *fs, const struct key *key, bool checkpoints, st
 	if (r == 0 && is_of_branch(key)) {
 		struct branch b;
 
-		r = branch_by_run(fs->ex, key->dir, &b);
+		r = branch_by_run(fs->ex, cred, key->dir, &b);
 		if (r == 0)
 			branch_free(&b);
 	}
-	if (r == 0 && checkpoints)
-		r = checkpoint_scan(fs->ex, key->dir, s.path, !is_of_branch(key), &s.checkpoints);
+	if (r == 0 && checkpoints && cred_permits(cred, &s.dir, R_OK | X_OK))
+		r = checkpoint_scan(fs->ex, cred, key->dir, s.path, !is_of_branch(key), &s.checkpoints);
 	if (r < 0)
 		return r;
 	*ret = s;
@@ -227,12 +241,13 @@ static int link_target(struct fs *fs, const struct key *key, struct source *s, c
 	return asprintf(ret, "%s%s%s", deep ? "../" : "", is_of_branch(key) ? "../../" : "../", path) < 0 ? -ENOMEM : 0;
 }
 
-static int compute(struct fs *fs, uint64_t id, const struct key *key, struct stat *ret, char **ret_target)
+static int compute(struct fs *fs, struct cred *cred, uint64_t id, const struct key *key, struct stat *ret,
+		   char **ret_target)
 {
 	_cleanup_(cleanup_source) struct source s = { 0 };
 	_cleanup_free_ char *target = NULL;
 	int64_t mtime = 0;
-	int r = get_source(fs, key, is_link(key) && key->kind != BRANCH_RUN, &s);
+	int r = get_source(fs, cred, key, is_link(key) && key->kind != BRANCH_RUN, &s);
 
 	if (r == 0 && is_link(key))
 		r = link_target(fs, key, &s, &target, &mtime);
@@ -259,23 +274,27 @@ static int compute(struct fs *fs, uint64_t id, const struct key *key, struct sta
 	return 0;
 }
 
-int view_stat(struct fs *fs, uint64_t id, struct stat *ret)
+int view_stat(fuse_req_t req, uint64_t id, struct stat *ret)
 {
+	struct fs *fs = fs_of(req);
+	_cleanup_(cred_done) struct cred cred = cred_of(req);
 	struct key key;
 	int r = view_key(fs, id, &key);
 
-	return r < 0 ? r : compute(fs, id, &key, ret, NULL);
+	return r < 0 ? r : compute(fs, &cred, id, &key, ret, NULL);
 }
 
-int view_target(struct fs *fs, uint64_t id, char **ret)
+int view_target(fuse_req_t req, uint64_t id, char **ret)
 {
+	struct fs *fs = fs_of(req);
+	_cleanup_(cred_done) struct cred cred = cred_of(req);
 	struct stat st;
 	struct key key;
 	int r = view_key(fs, id, &key);
 
 	if (r < 0)
 		return r;
-	return is_link(&key) ? compute(fs, id, &key, &st, ret) : -EINVAL;
+	return is_link(&key) ? compute(fs, &cred, id, &key, &st, ret) : -EINVAL;
 }
 
 /* Any integer; one that is out of range is nearest to the end of it. */
@@ -290,7 +309,7 @@ static bool parse_step(const char *name, uint64_t *ret)
 }
 
 /* The key of a name in a directory, itself a view or not. */
-static int lookup_key(struct fs *fs, uint64_t parent, const char *name, struct key *ret)
+static int lookup_key(struct fs *fs, struct cred *cred, uint64_t parent, const char *name, struct key *ret)
 {
 	struct key key, k = { 0 };
 	struct branch b;
@@ -301,7 +320,7 @@ static int lookup_key(struct fs *fs, uint64_t parent, const char *name, struct k
 		k.kind = DOT;
 		k.dir = parent;
 		if (strcmp(name, FS_DOT) != 0) {
-			r = branch_by_name(fs->ex, name, &b);
+			r = branch_by_name(fs->ex, cred, name, &b);
 			if (r < 0)
 				return r;
 			k.kind = BRANCH;
@@ -338,8 +357,9 @@ void view_lookup(fuse_req_t req, uint64_t parent, const char *name)
 {
 	struct fs *fs = fs_of(req);
 	struct fuse_entry_param e = { .generation = 1, .attr_timeout = VIEW_TIMEOUT, .entry_timeout = VIEW_TIMEOUT };
+	_cleanup_(cred_done) struct cred cred = cred_of(req);
 	struct key key;
-	int r = lookup_key(fs, parent, name, &key);
+	int r = lookup_key(fs, &cred, parent, name, &key);
 
 	if (r == 0)
 		r = view_add(fs, &key, &e.ino);
@@ -347,18 +367,19 @@ void view_lookup(fuse_req_t req, uint64_t parent, const char *name)
 		fs_reply_err(req, r);
 		return;
 	}
-	r = compute(fs, e.ino, &key, &e.attr, NULL);
+	r = compute(fs, &cred, e.ino, &key, &e.attr, NULL);
 	if (r < 0)
 		fs_reply_err(req, r);
 	if (r < 0 || fuse_reply_entry(req, &e) < 0)
 		view_forget(fs, e.ino, 1);
 }
 
-bool view_is_branch(struct fs *fs, const char *name)
+bool view_is_branch(fuse_req_t req, const char *name)
 {
+	_cleanup_(cred_done) struct cred cred = cred_of(req);
 	struct branch b;
 
-	if (branch_by_name(fs->ex, name, &b) < 0)
+	if (branch_by_name(fs_of(req)->ex, &cred, name, &b) < 0)
 		return false;
 	branch_free(&b);
 	return true;
@@ -388,10 +409,10 @@ static int add_entry(struct view_list *l, const char *name, enum kind kind, uint
 	return 0;
 }
 
-static int list_branches(struct fs *fs, uint64_t ino, struct view_list *l)
+static int list_branches(struct fs *fs, struct cred *cred, uint64_t ino, struct view_list *l)
 {
 	struct branch_list branches;
-	int r = branch_list(fs->ex, &branches);
+	int r = branch_list(fs->ex, cred, &branches);
 
 	if (r < 0)
 		return r;
@@ -422,11 +443,11 @@ static int list_steps(const struct key *key, struct source *s, struct view_list 
 	return r;
 }
 
-static int list_view(struct fs *fs, const struct key *key, struct view_list *l)
+static int list_view(struct fs *fs, struct cred *cred, const struct key *key, struct view_list *l)
 {
 	_cleanup_(cleanup_source) struct source s = { 0 };
 	bool branch = is_of_branch(key);
-	int r = get_source(fs, key, true, &s);
+	int r = get_source(fs, cred, key, true, &s);
 
 	if (r < 0)
 		return r;
@@ -441,8 +462,10 @@ static int list_view(struct fs *fs, const struct key *key, struct view_list *l)
 	return r;
 }
 
-int view_list(struct fs *fs, uint64_t ino, struct view_list *ret)
+int view_list(fuse_req_t req, uint64_t ino, struct view_list *ret)
 {
+	struct fs *fs = fs_of(req);
+	_cleanup_(cred_done) struct cred cred = cred_of(req);
 	struct view_list l = { 0 };
 	struct key key;
 	int r;
@@ -450,9 +473,9 @@ int view_list(struct fs *fs, uint64_t ino, struct view_list *ret)
 	if (view_is(ino)) {
 		r = view_key(fs, ino, &key);
 		if (r == 0)
-			r = list_view(fs, &key, &l);
+			r = list_view(fs, &cred, &key, &l);
 	} else {
-		r = list_branches(fs, ino, &l);
+		r = list_branches(fs, &cred, ino, &l);
 	}
 	if (r < 0)
 		view_list_free(&l);

@@ -4,8 +4,9 @@
  *
  * A view has a node id with VIEW_BIT, made from what it shows (kind, directory,
  * step), so that it is the same at every look-up. What it shows is computed at
- * each call and never cached, here or in the kernel. Functions return 0 or
- * -errno; -ENOENT where there is nothing to show at this moment. */
+ * each call and never cached, here or in the kernel. It is made for the process
+ * that asks, and names only what that could find itself (exp/cred.h). Functions
+ * return 0 or -errno; -ENOENT where there is nothing to show at this moment. */
 #ifndef EXPFS_VIEW_H
 #define EXPFS_VIEW_H
 
@@ -27,11 +28,11 @@ void view_table_free(struct view_table *t);
 void view_lookup(fuse_req_t req, uint64_t parent, const char *name);
 void view_forget(struct fs *fs, uint64_t ino, uint64_t n);
 
-int view_stat(struct fs *fs, uint64_t ino, struct stat *ret);
-int view_target(struct fs *fs, uint64_t ino, char **ret); /* of a link; to be freed */
+int view_stat(fuse_req_t req, uint64_t ino, struct stat *ret);
+int view_target(fuse_req_t req, uint64_t ino, char **ret); /* of a link; to be freed */
 
 /* Is there a view of a branch of that name? */
-bool view_is_branch(struct fs *fs, const char *name);
+bool view_is_branch(fuse_req_t req, const char *name);
 
 struct view_entry {
 	char *name;
@@ -46,7 +47,7 @@ struct view_list {
 
 /* What is in a view; of the directory branches/, the views in it that no real
  * entry stands in front of. */
-int view_list(struct fs *fs, uint64_t ino, struct view_list *ret);
+int view_list(fuse_req_t req, uint64_t ino, struct view_list *ret);
 void view_list_free(struct view_list *l);
 
 #endif

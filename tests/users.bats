@@ -68,6 +68,162 @@ teardown() { cleanup; }
     not as_nobody touch "$view/new"
 }
 
+# --- what views name to whom ---
+
+GROUP=4242
+
+# as UID[:GID[:GROUP,…]] COMMAND...
+as() {
+    local uid gid groups
+    IFS=: read -r uid gid groups <<<"$1"
+    shift
+    if [[ -n $groups ]]; then groups=--groups=$groups; else groups=--clear-groups; fi
+    setpriv "--reuid=$uid" "--regid=${gid:-$uid}" "$groups" -- "$@"
+}
+
+# A run with a checkpoint for everybody in it, and a later one in a directory private/ of user 1001 and group 4242.
+closed_directory() {
+    R=$MNT/runs/r
+    V=$MNT/branches/r
+    mkdir -p "$R/private"
+    checkpoint zip "$R/step_1.pt" 10000 1
+    checkpoint zip "$R/private/step_9.pt" 10000 9
+    chown "1001:$GROUP" "$R/private"
+    chmod "${1:-700}" "$R/private"
+}
+
+# sees WHO STEP...: all views of the run, and those of the directories above it, have these steps for him, the last one latest
+sees() {
+    local who=$1 view
+    shift
+    for view in "$V" "$R/.expfs" "$MNT/runs/.expfs" "$MNT/.expfs"; do
+        equal "$(as "$who" ls -U "$view/step" | tr '\n' ' ')" "$* " "steps in $view for $who"
+        equal "$(as "$who" readlink "$view/latest" | sed 's/.*step_//')" "${*: -1}.pt" "latest in $view for $who"
+        equal "$(as "$who" readlink "$view/step/9" | sed 's/.*step_//')" "${*: -1}.pt" "step 9 in $view for $who"
+        equal "$(as "$who" stat -c %s "$view/latest")" "$(as "$who" readlink -n "$view/latest" | wc -c)" "size of latest for $who"
+    done
+}
+
+@test "a view names nothing in a directory that the user may not both enter and list" {
+    closed_directory
+    local mode
+    for mode in 700 711 744 600; do
+        chmod $mode "$R/private"
+        sees 0 1 9
+        sees 1002 1
+        sees 0 1 9 # whoever asked before
+    done
+    chmod 705 "$R/private"
+    sees 1002 1 9
+    chmod 077 "$R/private"
+    sees 1001 1
+    chmod 700 "$R/private"
+    sees 1001 1 9
+    mkdir -m 755 "$R/private/below"
+    mv "$R/private/step_9.pt" "$R/private/below"
+    sees 1001 1 9
+    sees 1002 1
+}
+
+@test "groups open a view as they open the directory, supplementary ones too" {
+    closed_directory 750
+    sees 1002 1
+    sees "1002:$GROUP" 1 9
+    sees "1002:1002:$GROUP" 1 9
+    sees "1002:1002:$(seq -s, 5000 5200),$GROUP" 1 9
+    sees "1002:1002:$(seq -s, 5000 5200)" 1
+    chmod 705 "$R/private" # who is in the group is not one of the others
+    sees 1002 1 9
+    sees "1002:$GROUP" 1
+    sees "1002:1002:5000,$GROUP" 1
+}
+
+@test "root in a namespace of his own sees what the user sees, with his groups" {
+    require_command unshare
+    closed_directory 750
+    as 1002 unshare -Ur true 2>/dev/null || skip "users have no namespaces here"
+    equal "$(as 1002 unshare -Ur readlink "$V/latest")" ../../runs/r/step_1.pt
+    equal "$(as 1002 unshare -Ur ls "$R/.expfs/step")" 1
+    equal "$(as "1002:1002:$GROUP" unshare -Ur readlink "$V/latest")" ../../runs/r/private/step_9.pt
+    equal "$(as 1001 unshare -U readlink "$V/latest")" ../../runs/r/private/step_9.pt
+}
+
+@test "a directory that the user may not look into is not his latest" {
+    R=$MNT/runs/r
+    mkdir -p "$R/checkpoint-1" "$R/checkpoint-2"
+    local n
+    for n in 1 2; do
+        checkpoint zip "$R/checkpoint-$n/model.pt" 10000 $n
+        echo '{}' >"$R/checkpoint-$n/trainer_state.json"
+    done
+    chmod 700 "$R/checkpoint-2"
+    equal "$(readlink "$MNT/branches/r/latest")" ../../runs/r/checkpoint-2
+    equal "$(as_nobody readlink "$MNT/branches/r/latest")" ../../runs/r/checkpoint-1
+    equal "$(as_nobody ls "$MNT/branches/r/step")" 1
+}
+
+@test "a link that one user looked up tells another no more than his own" {
+    closed_directory
+    python3 - "$V" "$R/.expfs" <<'PY'
+import os, sys
+opened = [os.open(v + name, os.O_PATH | os.O_NOFOLLOW) for v in sys.argv[1:] for name in ("/latest", "/step/9", "/step")]
+def steps():
+    return [os.readlink("9", dir_fd=fd) if i % 3 == 2 else os.readlink("", dir_fd=fd) for i, fd in enumerate(opened)]
+def sizes():
+    return [os.fstat(fd).st_size for i, fd in enumerate(opened) if i % 3 < 2]
+assert all(t.endswith("private/step_9.pt") for t in steps()), steps()
+assert sizes() == [len(t) for i, t in enumerate(steps()) if i % 3 < 2]
+os.setgroups([])
+os.setresgid(1002, 1002, 1002)
+os.setresuid(1002, 1002, 1002)
+assert all(t.endswith("/step_1.pt") and "private" not in t for t in steps()), steps()
+assert sizes() == [len(t) for i, t in enumerate(steps()) if i % 3 < 2], sizes()
+PY
+}
+
+@test "what a user may not see still counts for whether a checkpoint is complete" {
+    closed_directory
+    mkdir "$R/private/global_step10" "$R/global_step20"
+    local name
+    for name in private/global_step10 global_step20; do
+        checkpoint zip "$R/$name/mp_rank_00_model_states.pt" 10000 10
+        checkpoint zip "$R/$name/zero_pp_rank_0_optim_states.pt" 10000 11
+    done
+    printf global_step10 >"$R/private/latest"
+    equal "$(as 1002 readlink "$V/latest")" ../../runs/r/global_step20
+    equal "$(xattr "$R/global_step20" user.expfs.complete)" 1
+    equal "$(as 1002 ls -U "$V/step" | tr '\n' ' ')" "1 20 "
+}
+
+@test "the branch of a run is there for who can walk to the run, and listed for who can find it" {
+    closed_directory
+    equal "$(as 1002 ls "$MNT/branches")" r
+    chmod 711 "$MNT/runs"
+    equal "$(as 1002 ls "$MNT/branches")" ""
+    equal "$(as 1002 readlink "$V/run")" ../../runs/r
+    equal "$(as 1002 readlink "$V/latest")" ../../runs/r/step_1.pt
+    chmod 700 "$MNT/runs"
+    equal "$(as 1002 ls "$MNT/branches")" ""
+    equal "$(errno_of setpriv --reuid=1002 --clear-groups readlink -v "$V/run")" "No such file or directory"
+    equal "$(errno_of setpriv --reuid=1002 --clear-groups stat "$V")" "No such file or directory"
+    equal "$(as 1002 readlink -m "$MNT/.expfs/latest")" "$MNT/.expfs/latest"
+    equal "$(ls "$MNT/branches")" r
+    equal "$(readlink "$V/latest")" ../../runs/r/private/step_9.pt
+    chmod 711 "$MNT" # the name runs is known to everybody
+    chmod 755 "$MNT/runs"
+    equal "$(as 1002 ls "$MNT/branches")" r
+}
+
+@test "whether a branch that a user cannot reach exists, removing it does not tell" {
+    closed_directory
+    chmod 777 "$MNT/branches"
+    equal "$(errno_of setpriv --reuid=1002 --clear-groups rmdir "$V")" "Read-only file system"
+    chmod 700 "$MNT/runs"
+    equal "$(errno_of setpriv --reuid=1002 --clear-groups rmdir "$V")" "No such file or directory"
+    equal "$(errno_of setpriv --reuid=1002 --clear-groups rmdir "$V-not")" "No such file or directory"
+    equal "$(errno_of rmdir "$V")" "Read-only file system"
+}
+
 @test "a user without privileges mounts and uses a store of his own" {
     mkdir "$SCRATCH/his"
     chown nobody "$SCRATCH/his"

@@ -59,7 +59,7 @@ static int add_branch(struct branch_list *l, const char *path, uint64_t ino)
 struct expand {
 	char component[256]; /* what its entries are held against */
 	char **found;        /* names */
-	uint64_t *ino;
+	struct inode_row *row;
 	size_t n;
 };
 
@@ -67,20 +67,25 @@ static int match_one(void *arg, const struct dirent_row *d, const char *name, co
 {
 	struct expand *x = arg;
 	char **found;
-	uint64_t *ino;
+	struct inode_row *rows;
 
 	if (!S_ISDIR(row->mode) || fnmatch(x->component, name, FNM_PERIOD) != 0)
 		return 0;
 	found = realloc(x->found, (x->n + 1) * sizeof(*found));
 	if (found)
 		x->found = found;
-	ino = realloc(x->ino, (x->n + 1) * sizeof(*ino));
-	if (ino)
-		x->ino = ino;
-	if (!found || !ino || !(found[x->n] = strdup(name)))
+	rows = realloc(x->row, (x->n + 1) * sizeof(*rows));
+	if (rows)
+		x->row = rows;
+	if (!found || !rows || !(found[x->n] = strdup(name)))
 		return -ENOMEM;
-	ino[x->n++] = d->ino;
+	rows[x->n++] = *row;
 	return 0;
+}
+
+static bool has_wildcard(const char *component)
+{
+	return strpbrk(component, "*?[") != NULL;
 }
 
 static void cleanup_expand(struct expand *x)
@@ -88,10 +93,24 @@ static void cleanup_expand(struct expand *x)
 	for (size_t i = 0; i < x->n; i++)
 		free(x->found[i]);
 	free(x->found);
-	free(x->ino);
+	free(x->row);
 }
 
-static int expand(struct expfs *ex, struct db *db, const char *pattern, uint64_t dir, const char *path,
+static int read_matches(struct expfs *ex, uint64_t dir, struct expand *x)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return dirent_list_below(db, dir, true, match_one, x);
+}
+
+/* For whom the runs are, and how they are looked for. */
+struct reach {
+	struct expfs *ex;
+	struct cred *cred;
+	bool by_listing; /* their names are not known to him */
+};
+
+static int expand(const struct reach *to, const char *pattern, const struct inode_row *dir, const char *path,
 		  struct branch_list *l)
 {
 	_cleanup_(cleanup_expand) struct expand x = { .n = 0 };
@@ -102,16 +121,18 @@ static int expand(struct expfs *ex, struct db *db, const char *pattern, uint64_t
 		return 0;
 	memcpy(x.component, pattern, n);
 	pattern += n + (pattern[n] == '/');
-	r = dirent_list_below(db, dir, true, match_one, &x);
+	if (!cred_permits(to->cred, dir, to->by_listing && has_wildcard(x.component) ? R_OK | X_OK : X_OK))
+		return 0;
+	r = read_matches(to->ex, dir->ino, &x);
 	for (size_t i = 0; i < x.n && r == 0; i++) {
 		_cleanup_free_ char *sub = NULL;
 
 		if (asprintf(&sub, "%s%s%s", path, *path ? "/" : "", x.found[i]) < 0)
 			return -ENOMEM;
 		if (*pattern)
-			r = expand(ex, db, pattern, x.ino[i], sub, l);
-		else if (path_is_run(ex, sub))
-			r = add_branch(l, sub, x.ino[i]);
+			r = expand(to, pattern, &x.row[i], sub, l);
+		else if (path_is_run(to->ex, sub))
+			r = add_branch(l, sub, x.row[i].ino);
 	}
 	return r;
 }
@@ -125,14 +146,24 @@ static int compare(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-/* All runs, whatever is in them. */
-static int all_runs(struct expfs *ex, struct branch_list *l)
+static int read_top(struct expfs *ex, struct inode_row *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return inode_get(db, META_ROOT, ret);
+}
+
+/* All runs, whatever is in them. */
+static int all_runs(struct expfs *ex, struct cred *cred, bool by_listing, struct branch_list *l)
+{
+	const struct reach to = { .ex = ex, .cred = cred, .by_listing = by_listing };
+	struct inode_row top;
 	int r = add_branch(l, "", META_ROOT);
 
+	if (r == 0)
+		r = read_top(ex, &top);
 	for (char **p = ex->config->runs; *p && r == 0; p++)
-		r = expand(ex, db, *p + (**p == '/'), META_ROOT, "", l);
+		r = expand(&to, *p + (**p == '/'), &top, "", l);
 	return r;
 }
 
@@ -161,10 +192,10 @@ static int keep_branches(struct expfs *ex, struct branch_list *l)
 	return r;
 }
 
-int branch_list(struct expfs *ex, struct branch_list *ret)
+int branch_list(struct expfs *ex, struct cred *cred, struct branch_list *ret)
 {
 	struct branch_list l = { 0 };
-	int r = all_runs(ex, &l);
+	int r = all_runs(ex, cred, true, &l);
 
 	if (r == 0)
 		r = keep_branches(ex, &l);
@@ -177,10 +208,10 @@ int branch_list(struct expfs *ex, struct branch_list *ret)
 	return 0;
 }
 
-static int find(struct expfs *ex, const char *name, uint64_t ino, struct branch *ret)
+static int find(struct expfs *ex, struct cred *cred, const char *name, uint64_t ino, struct branch *ret)
 {
 	struct branch_list l = { 0 };
-	int r = all_runs(ex, &l);
+	int r = all_runs(ex, cred, false, &l);
 
 	for (size_t i = 0; i < l.n && r == 0; i++) {
 		bool any = false;
@@ -198,17 +229,17 @@ static int find(struct expfs *ex, const char *name, uint64_t ino, struct branch 
 	return r == 1 ? 0 : r == 0 ? -ENOENT : r;
 }
 
-int branch_by_name(struct expfs *ex, const char *name, struct branch *ret)
+int branch_by_name(struct expfs *ex, struct cred *cred, const char *name, struct branch *ret)
 {
-	return find(ex, name, 0, ret);
+	return find(ex, cred, name, 0, ret);
 }
 
-int branch_by_run(struct expfs *ex, uint64_t ino, struct branch *ret)
+int branch_by_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct branch *ret)
 {
-	return find(ex, NULL, ino, ret);
+	return find(ex, cred, NULL, ino, ret);
 }
 
 int branch_checkpoints(struct expfs *ex, const struct branch *b, struct checkpoint_list *ret)
 {
-	return checkpoint_scan(ex, b->ino, b->path, false, ret);
+	return checkpoint_scan(ex, NULL, b->ino, b->path, false, ret);
 }

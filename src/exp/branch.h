@@ -3,7 +3,10 @@
  * The top of the mount is branch main; a directory directly in runs/ is the
  * branch of its name; runs/main, and a run by another pattern, is called by its
  * path with "." for "/". Of two with one name (runs/a.b, a/b) the first pattern's
- * is seen. A branch is there once its run holds a file with a role. */
+ * is seen. A branch is there once its run holds a file with a role.
+ *
+ * cred: who asks. For him a branch is there if he can walk to its run, whether he
+ * may look into that or not. */
 #ifndef EXPFS_BRANCH_H
 #define EXPFS_BRANCH_H
 
@@ -20,15 +23,17 @@ struct branch_list {
 	size_t n;
 };
 
-int branch_list(struct expfs *ex, struct branch_list *ret);
+/* Those whose runs he could find by himself. Where he may go through a directory
+ * but not list it, he has to know the name. */
+int branch_list(struct expfs *ex, struct cred *cred, struct branch_list *ret);
 void branch_list_free(struct branch_list *l);
 
 /* The branch of that name, or of that run; -ENOENT. */
-int branch_by_name(struct expfs *ex, const char *name, struct branch *ret);
-int branch_by_run(struct expfs *ex, uint64_t ino, struct branch *ret);
+int branch_by_name(struct expfs *ex, struct cred *cred, const char *name, struct branch *ret);
+int branch_by_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct branch *ret);
 void branch_free(struct branch *b);
 
-/* The checkpoints of a branch. */
+/* All checkpoints of a branch. */
 int branch_checkpoints(struct expfs *ex, const struct branch *b, struct checkpoint_list *ret);
 
 #endif

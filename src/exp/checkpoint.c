@@ -6,7 +6,10 @@
  * The order of checkpoints is that of the commits that completed them: a file's
  * is the later of "its last writer closed it" and "it got a name with a role";
  * a directory's the latest of its files'. What came with an old time stands
- * before all others, in the order of those times, then of steps. */
+ * before all others, in the order of those times, then of steps.
+ *
+ * What is hidden from who asks is in the list all the same: whether a checkpoint
+ * is complete may depend on it, is remembered, and must not depend on who asked. */
 #include "exp/checkpoint.h"
 
 #include <stdio.h>
@@ -34,13 +37,14 @@ void checkpoint_list_free(struct checkpoint_list *l)
 	*l = (struct checkpoint_list){ 0 };
 }
 
-static int add_checkpoint(struct checkpoint_list *l, const struct entry *e)
+static int add_checkpoint(struct checkpoint_list *l, const struct entry *e, bool hidden)
 {
 	bool is_dir = S_ISDIR(e->row.mode);
 	struct checkpoint *v = array_grow(l->v, l->n, sizeof(*v));
 	struct checkpoint c = {
 		.ino = e->row.ino,
 		.is_dir = is_dir,
+		.hidden = hidden,
 		.imported = e->row.flags & INODE_IMPORTED,
 		.order = MAX(is_dir ? 0 : e->row.order, e->d.order),
 		.mtime = e->row.mtime,
@@ -95,23 +99,31 @@ static int is_checkpoint(struct expfs *ex, const struct entry *e, size_t base)
 	return is_dir ? is_digit_checkpoint(ex, e) : 0;
 }
 
+struct walk {
+	struct checkpoint_list l;
+	struct cred *cred;
+	bool nested;
+};
+
 /* What stands below the directory dir; base as of path_run_base(). */
-static int walk(struct checkpoint_list *l, uint64_t dir, const char *path, size_t base, bool nested, unsigned depth)
+static int walk(struct walk *w, uint64_t dir, const char *path, size_t base, bool hidden, unsigned depth)
 {
 	_cleanup_entries_ struct entries e = { 0 };
-	int r = depth == ENTRIES_DEPTH ? 0 : entries_read(l->ex, dir, path, true, &e);
+	struct expfs *ex = w->l.ex;
+	int r = depth == ENTRIES_DEPTH ? 0 : entries_read(ex, dir, path, true, &e);
 
 	if (r < 0)
 		return r == -ENAMETOOLONG ? 0 : r;
 	for (size_t i = 0; i < e.n && r >= 0; i++) {
 		const struct entry *v = &e.v[i];
-		bool is_run = S_ISDIR(v->row.mode) && path_is_run(l->ex, v->path);
+		bool is_dir = S_ISDIR(v->row.mode), is_run = is_dir && path_is_run(ex, v->path);
+		bool hide = hidden || (is_dir && !cred_permits(w->cred, &v->row, R_OK | X_OK));
 
-		r = is_run ? 0 : is_checkpoint(l->ex, v, base);
+		r = is_run ? 0 : is_checkpoint(ex, v, base);
 		if (r == 1)
-			r = add_checkpoint(l, v);
-		else if (r == 0 && S_ISDIR(v->row.mode) && (nested || !is_run))
-			r = walk(l, v->row.ino, v->path, is_run ? strlen(v->path) + 1 : base, nested, depth + 1);
+			r = add_checkpoint(&w->l, v, hide);
+		else if (r == 0 && is_dir && (w->nested || !is_run))
+			r = walk(w, v->row.ino, v->path, is_run ? strlen(v->path) + 1 : base, hide, depth + 1);
 	}
 	return MIN(r, 0);
 }
@@ -223,20 +235,21 @@ void checkpoint_judge(struct checkpoint_list *l)
 		judge(l, i);
 }
 
-int checkpoint_scan(struct expfs *ex, uint64_t dir, const char *path, bool nested, struct checkpoint_list *ret)
+int checkpoint_scan(struct expfs *ex, struct cred *cred, uint64_t dir, const char *path, bool nested,
+		    struct checkpoint_list *ret)
 {
-	struct checkpoint_list l = { .ex = ex };
-	int r = walk(&l, dir, path, path_run_base(ex, path), nested, 0);
+	struct walk w = { .l.ex = ex, .cred = cred, .nested = nested };
+	int r = walk(&w, dir, path, path_run_base(ex, path), false, 0);
 
 	if (r == 0)
-		r = load_members(ex, &l);
+		r = load_members(ex, &w.l);
 	if (r < 0) {
-		checkpoint_list_free(&l);
+		checkpoint_list_free(&w.l);
 		return r;
 	}
-	if (l.n > 0)
-		qsort(l.v, l.n, sizeof(*l.v), checkpoint_compare);
-	*ret = l;
+	if (w.l.n > 0)
+		qsort(w.l.v, w.l.n, sizeof(*w.l.v), checkpoint_compare);
+	*ret = w.l;
 	return 0;
 }
 
@@ -256,7 +269,7 @@ int checkpoint_at(struct expfs *ex, uint64_t ino, const char *path, struct check
 		r = path_lookup(db, run, &run_ino);
 	}
 	if (r == 0)
-		r = checkpoint_scan(ex, run_ino, run, false, &l);
+		r = checkpoint_scan(ex, NULL, run_ino, run, false, &l);
 	if (r < 0)
 		return r;
 	r = -ENOENT;
@@ -276,7 +289,7 @@ int checkpoint_at(struct expfs *ex, uint64_t ino, const char *path, struct check
 const struct checkpoint *checkpoint_latest(struct checkpoint_list *l)
 {
 	for (size_t i = l->n; i-- > 0;)
-		if (judge(l, i))
+		if (!l->v[i].hidden && judge(l, i))
 			return &l->v[i];
 	return NULL;
 }
@@ -295,7 +308,7 @@ static size_t nearest_candidate(const struct checkpoint_list *l, uint64_t step)
 		const struct checkpoint *c = &l->v[i];
 		uint64_t gap = step_gap(c, step), best_gap = best < l->n ? step_gap(&l->v[best], step) : 0;
 
-		if (!c->has_step || (c->judged && !c->complete))
+		if (c->hidden || !c->has_step || (c->judged && !c->complete))
 			continue;
 		if (best == l->n || gap < best_gap || (gap == best_gap && c->step >= l->v[best].step))
 			best = i;
@@ -330,7 +343,7 @@ int checkpoint_steps(struct checkpoint_list *l, uint64_t **ret, size_t *ret_n)
 	if (!v)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->n; i++)
-		if (l->v[i].has_step && judge(l, i))
+		if (!l->v[i].hidden && l->v[i].has_step && judge(l, i))
 			v[n++] = l->v[i].step;
 	qsort(v, n, sizeof(*v), step_compare);
 	for (size_t i = 0; i < n; i++)

@@ -7,6 +7,7 @@
 #ifndef EXPFS_CHECKPOINT_H
 #define EXPFS_CHECKPOINT_H
 
+#include "exp/cred.h"
 #include "exp/expfs.h"
 
 struct members;
@@ -15,6 +16,7 @@ struct checkpoint {
 	char *path; /* from the top of the mount */
 	uint64_t ino;
 	bool is_dir;
+	bool hidden; /* stands in, or is, a directory that who asks may not list */
 	bool has_step;
 	uint64_t step;
 	bool judged;     /* the next three are known */
@@ -38,8 +40,9 @@ struct checkpoint_list {
 };
 
 /* All checkpoints below the directory dir at path. nested: also those of runs
- * below it; otherwise what belongs to the run dir alone. */
-int checkpoint_scan(struct expfs *ex, uint64_t dir, const char *path, bool nested, struct checkpoint_list *ret);
+ * below it; otherwise what belongs to the run dir alone. cred: who asks; he may list dir. */
+int checkpoint_scan(struct expfs *ex, struct cred *cred, uint64_t dir, const char *path, bool nested,
+		    struct checkpoint_list *ret);
 void checkpoint_list_free(struct checkpoint_list *l);
 
 /* Finds out of each whether it is complete; the functions below find out what
@@ -47,11 +50,13 @@ void checkpoint_list_free(struct checkpoint_list *l);
 void checkpoint_judge(struct checkpoint_list *l);
 
 /* The complete one that was completed last; the complete one nearest to a step,
- * of two as near the higher, of two with one step the newer. NULL: none. */
+ * of two as near the higher, of two with one step the newer. NULL: none that is
+ * not hidden. */
 const struct checkpoint *checkpoint_latest(struct checkpoint_list *l);
 const struct checkpoint *checkpoint_nearest(struct checkpoint_list *l, uint64_t step);
 
-/* The steps of complete checkpoints, ascending, each once; to be freed. */
+/* The steps of complete checkpoints that are not hidden, ascending, each once; to
+ * be freed. */
 int checkpoint_steps(struct checkpoint_list *l, uint64_t **ret, size_t *ret_n);
 
 /* What stands at a path, looked at as a checkpoint; -ENOENT where it is none. */

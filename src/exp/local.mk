@@ -10,6 +10,7 @@ libexpfs_a_SOURCES += \
 	src/exp/idle.c src/exp/idle.h \
 	src/exp/keeper.c src/exp/keeper.h \
 	src/exp/path.c src/exp/path.h \
+	src/exp/cred.c src/exp/cred.h \
 	src/exp/checkpoint.c src/exp/checkpoint.h \
 	src/exp/complete.c src/exp/complete.h \
 	src/exp/entries.c src/exp/entries.h \

@@ -102,7 +102,7 @@ static int add_branch(struct expfs *ex, const struct branch *b, json_t *branches
 static int add_branches(struct expfs *ex, const char *path, json_t *branches, json_t *warnings)
 {
 	struct branch_list l;
-	int r = branch_list(ex, &l);
+	int r = branch_list(ex, NULL, &l);
 
 	if (r < 0)
 		return r;

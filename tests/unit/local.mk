@@ -3,6 +3,7 @@
 if HAVE_CMOCKA
 unit_tests = \
 	tests/unit/test_config \
+	tests/unit/test_cred \
 	tests/unit/test_digest \
 	tests/unit/test_itable \
 	tests/unit/test_meta \
@@ -16,6 +17,8 @@ endif
 
 tests_unit_test_config_SOURCES = tests/unit/test_config.c tests/unit/test.h
 tests_unit_test_config_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_cred_SOURCES = tests/unit/test_cred.c tests/unit/test.h
+tests_unit_test_cred_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_digest_SOURCES = tests/unit/test_digest.c tests/unit/test.h
 tests_unit_test_digest_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_itable_SOURCES = tests/unit/test_itable.c tests/unit/test.h fs/itable.c
