@@ -233,14 +233,21 @@ some_files() {
     equal "$(stat -c %s "$D/two")" 4
 }
 
-@test "a content that no file has is found and removed with its file" {
+@test "a content that no file has is found and comes to lost+found, or goes if its bytes are gone" {
     some_files
-    local file
-    file=$(object two)
     sql "DELETE FROM inode WHERE ino=$(inode two)" "DELETE FROM dirent WHERE name=CAST('two' AS BLOB)"
     finds row None "content that no file has"
     repairs
-    [[ ! -e $file ]]
+    mount_store
+    equal "$(cat "$MNT"/lost+found/*)" two
+    echo four >"$D/four"
+    umount_store
+    local file
+    file=$(object four)
+    sql "DELETE FROM inode WHERE ino=$(inode four)" "DELETE FROM dirent WHERE name=CAST('four' AS BLOB)"
+    rm "$file"
+    finds row None "content that no file has"
+    repairs
 }
 
 @test "a file whose content has no row is damaged, and its bytes are no garbage" {
@@ -256,20 +263,174 @@ some_files() {
     equal "$(cat "$file")" two
 }
 
-@test "what has more than one answer is told and left alone" {
+# name_again DIR PARENT NAME ID: one more name for a directory
+name_again() {
+    sql "INSERT INTO dirent SELECT $(inode "$2"), $4, CAST('$3' AS BLOB), ino, type, class, \"order\" FROM dirent WHERE ino=$(inode "$1") LIMIT 1"
+}
+
+@test "a directory with several names keeps the first that leads to the top, with all that is in it" {
     some_files
-    damaged_for_good
-    sql "INSERT INTO dirent SELECT parent, 999, CAST('again' AS BLOB), ino, type, class, \"order\" FROM dirent WHERE name=CAST('dir' AS BLOB)" \
-        "UPDATE inode SET nlink=nlink+1 WHERE ino=$(inode d)"
-    problems --repair >"$SCRATCH/found"
+    name_again dir d again 999
+    problems >"$SCRATCH/found"
     equal "$FSCK" 1
-    grep -q "directory with several names" "$SCRATCH/found"
-    sql "DELETE FROM dirent WHERE id=999" "UPDATE inode SET nlink=nlink-1 WHERE ino=$(inode d)"
-    sql "UPDATE dirent SET parent=(SELECT ino FROM dirent WHERE name=CAST('dir' AS BLOB)) WHERE name=CAST('dir' AS BLOB)" \
-        "UPDATE inode SET nlink=nlink-1 WHERE ino=$(inode d)" "UPDATE inode SET nlink=nlink+1 WHERE ino=$(inode dir)"
-    problems --repair >"$SCRATCH/found"
+    grep -q '^row|/d/again|directory with several names' "$SCRATCH/found"
+    repairs
+    mount_store
+    equal "$(ls "$D/again")" "$(printf 'link\nthree')" # 999 is the lower number
+    [[ ! -e $D/dir ]]
+    equal "$(stat -c %h "$D" "$D/again" | tr '\n' ' ')" "3 2 "
+    mv "$D/again" "$D/dir"
+    mkdir "$D/other" "$D/dir/inner"
+    echo four >"$D/dir/inner/four"
+    umount_store
+    name_again d inner up 999 # the first name, but it is below itself
+    repairs
+    mount_store
+    equal "$(cat "$D/dir/inner/four" "$D/dir/three" | tr '\n' ' ')" "four three "
+    [[ ! -e $D/dir/inner/up ]]
+    umount_store
+    name_again inner other second 998 # two at once, each of which has a name below the other
+    name_again other inner first 997
+    repairs
+    mount_store
+    equal "$(find "$D" -name four | wc -l)" 1
+}
+
+@test "directories in a circle that nothing leads to come to lost+found, the oldest on top" {
+    some_files
+    mount_store
+    mkdir -p "$D/x/y/z"
+    echo deep >"$D/x/y/z/deep"
+    umount_store
+    local x
+    x=$(inode x)
+    sql "UPDATE dirent SET parent=$(inode z) WHERE ino=$x"
+    problems >"$SCRATCH/found"
     equal "$FSCK" 1
     grep -q "cannot be reached from the top" "$SCRATCH/found"
+    repairs
+    mount_store
+    equal "$(cat "$MNT/lost+found/#$x/y/z/deep")" deep
+    equal "$(cat "$D/dir/three")" three
+    umount_store
+    x=$(inode dir)
+    sql "UPDATE dirent SET parent=$x WHERE ino=$x"
+    repairs
+    mount_store
+    equal "$(cat "$MNT/lost+found/#$x/three")" three
+}
+
+@test "a name of the top directory is found and removed" {
+    some_files
+    sql "INSERT INTO dirent VALUES($(inode dir), 999, CAST('up' AS BLOB), 1, 4, 0, 0)" "UPDATE inode SET nlink=nlink+1 WHERE ino=$(inode dir)"
+    finds row /d/dir/up "entry that leads to the top directory"
+    repairs
+    mount_store
+    equal "$(cat "$D/dir/three")" three
+}
+
+@test "a top directory that is gone is made again, and all names stay" {
+    some_files
+    sql "DELETE FROM inode WHERE ino=1"
+    repairs
+    mount_store
+    equal "$(cat "$D/one" "$D/dir/three" | tr '\n' ' ')" "one three "
+    equal "$(stat -c '%a %U' "$MNT")" "755 $(id -un)"
+    umount_store
+    sql "UPDATE inode SET mode=33188 WHERE ino=1"
+    repairs
+    mount_store
+    equal "$(cat "$D/one" "$D/dir/three" | tr '\n' ' ')" "one three "
+}
+
+@test "a next number that is not beyond those in use is found and repaired, and no number is given twice" {
+    some_files
+    local value
+    for value in 2 -1 "'x'" "9223372036854775807" "(SELECT max(ino) FROM inode)"; do
+        sql "UPDATE store SET value=$value WHERE key='next_id'"
+        finds database None "next number ("
+        refused 3 "$EXPFS" mount "$STORE" "$MNT"
+        [[ $MESSAGE == *"the store is damaged; run: expfs fsck STORE" ]] || fail "$MESSAGE"
+        repairs
+        mount_store
+        echo new >"$D/new"
+        equal "$(cat "$D/one" "$D/new" | tr '\n' ' ')" "one new "
+        rm "$D/new"
+        umount_store
+    done
+    sql "DELETE FROM store"
+    repairs
+}
+
+@test "an index that is missing is found and made" {
+    some_files
+    local name
+    for name in $(sql "SELECT name FROM sqlite_schema WHERE type='index' AND sql IS NOT NULL"); do
+        sql "DROP INDEX $name"
+        finds database None "index $name is missing; --repair makes it"
+        refused 3 "$EXPFS" mount "$STORE" "$MNT"
+        repairs
+        equal "$(sql "SELECT count(*) FROM sqlite_schema WHERE name='$name'")" 1
+    done
+    sql "DROP INDEX dirent_name" "INSERT INTO dirent SELECT parent, 99999, name, $(inode two), type, class, \"order\" FROM dirent WHERE name=CAST('one' AS BLOB)"
+    repairs
+    mount_store
+    equal "$(cat "$D/one" "$D/two" "$D/#99999" | tr '\n' ' ')" "one two two "
+}
+
+@test "a table that is missing is found, and made where nothing more is lost with it" {
+    mount_store
+    echo first >"$D/file"
+    sync "$D/file"
+    exec 7>"$D/file" # keeps what was before until the file is closed for good
+    echo second >&7
+    kill_daemon
+    exec 7>&-
+    sql "DROP TABLE undo"
+    problems >"$SCRATCH/found"
+    equal "$FSCK" 1
+    grep -q '^database|None|table undo is missing; --repair makes an empty one: ' "$SCRATCH/found"
+    grep -q '^database|None|index undo_old is missing' "$SCRATCH/found"
+    repairs
+    mount_store
+    equal "$(cat "$D/file" "$MNT"/lost+found/* | tr '\n' ' ')" "second first "
+    setfattr -n user.a -v b "$D/file"
+    umount_store
+    sql "DROP TABLE xattr"
+    finds database None "table xattr is missing; --repair makes an empty one: all extended attributes are lost"
+    repairs
+    sql "DROP TABLE store"
+    repairs
+    mount_store
+    equal "$(cat "$D/file")" second
+    equal "$(xattr "$D/file" user.a)" ""
+    setfattr -n user.a -v c "$D/file"
+    equal "$(xattr "$D/file" user.a)" c
+}
+
+@test "without the tables of names, inodes or contents nothing is repaired, and it is said where to read on" {
+    some_files
+    damaged_for_good
+    local table before
+    for table in inode dirent object; do
+        cp -a "$STORE" "$SCRATCH/copy"
+        sql "DROP TABLE $table" "DROP TABLE IF EXISTS undo"
+        problems --repair >"$SCRATCH/found"
+        equal "$FSCK" 1
+        grep -q "^database|None|table $table is missing, and nothing can replace it; see doc/recovery.md.*|left" "$SCRATCH/found"
+        not grep -v '|left$' "$SCRATCH/found"
+        equal "$(sql "SELECT count(*) FROM sqlite_schema WHERE name IN ('$table', 'undo')")" 0
+        rm -rf "$STORE"
+        mv "$SCRATCH/copy" "$STORE"
+    done
+    sql "CREATE TRIGGER t AFTER UPDATE ON inode BEGIN DELETE FROM dirent; END"
+    problems --repair >"$SCRATCH/found"
+    equal "$FSCK" 1
+    grep -q '^database|None|trigger t is in it' "$SCRATCH/found"
+    rm "$STORE/expfs.db"
+    problems --repair >"$SCRATCH/found"
+    equal "$FSCK" 1
+    grep -q '^database|None|expfs.db is missing' "$SCRATCH/found"
 }
 
 @test "a store with every kind of damage at once is told of, repaired as far as may be, and goes on" {

@@ -110,14 +110,6 @@ static int ask_daemon(const char *store, const char *op, const json_t *args, enu
 	return 0;
 }
 
-/* What fsck says of a database that does not even open. */
-static json_t *unreadable(void)
-{
-	return json_pack("{s:b, s:[{s:s, s:n, s:s, s:b}], s:i, s:i, s:i, s:i, s:i}", "clean", false, "problems", "kind",
-			 "database", "path", "text", "is damaged so that it cannot be opened", "repaired", false, "found", 1, "left", 1, "objects", 0,
-			 "inodes", 0, "bytes", 0);
-}
-
 /* -EWOULDBLOCK: somebody else has the store. *ret_error as from expfs_open(). */
 static int run_here(const char *store, const char *op, const json_t *args, enum op_exit *ret_exit, json_t **ret,
 		    char **ret_error)
@@ -130,8 +122,7 @@ static int run_here(const char *store, const char *op, const json_t *args, enum 
 		return -ENOMEM;
 	r = expfs_open(store, who, &ex, ret_error);
 	if (r == -EUCLEAN && !strcmp(op, "fsck")) {
-		*ret_exit = OP_NO;
-		*ret = unreadable();
+		*ret_exit = op_fsck_damaged(store, who, args, ret);
 		return 0;
 	}
 	if (r < 0)

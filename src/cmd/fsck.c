@@ -81,8 +81,9 @@ const struct command cmd_fsck = {
 		"beside its other work and leaves out what is being written.\n"
 		"\n"
 		"  --repair  put in order what has one right answer only: wrong counts and\n"
-		"            sizes, names that lead nowhere, files that nothing refers to; what\n"
-		"            lost its name is put into /lost+found. Damaged contents are never\n"
-		"            removed. The store must not be mounted.\n"
+		"            sizes, names that lead nowhere, directories with several names,\n"
+		"            files that nothing refers to, a missing index; what lost its name is\n"
+		"            put into /lost+found. Damaged contents are never removed. The store\n"
+		"            must not be mounted.\n"
 		"  --json    the answer as JSON\n",
 };

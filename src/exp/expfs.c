@@ -145,29 +145,40 @@ static int begin_use(struct expfs *ex)
 	return r < 0 ? r : meta_set_session(ex->meta, session);
 }
 
-int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret_error)
+static int take_store(const char *path, const char *who, struct store **ret, unsigned *ret_format, char **ret_error)
 {
-	_cleanup_(cleanup_expfs) struct expfs *ex = calloc(1, sizeof(*ex));
-	_cleanup_free_ char *db = NULL, *holder = NULL;
+	_cleanup_(cleanup_store) struct store *s = NULL;
+	_cleanup_free_ char *holder = NULL, *text = NULL;
 	unsigned format = 0;
-	int r;
+	int r = store_open(path, &s, &format);
 
-	if (!ex)
-		return -ENOMEM;
-	pthread_mutex_init(&ex->read_only_lock, NULL);
-	r = store_open(path, &ex->store, &format);
-	if (r < 0)
-		return fail_open(ret_error, r, path, format);
-	r = store_lock(ex->store, who, &holder);
+	if (r == 0)
+		r = store_lock(s, who, &holder);
 	if (r == -EWOULDBLOCK) {
-		_cleanup_free_ char *text = NULL;
-
 		if (asprintf(&text, "in use by %s; unmount it there, or end what still uses it", holder ? holder : "another process") < 0)
 			text = NULL;
 		return fail(ret_error, r, path, text ? text : "in use");
 	}
 	if (r < 0)
 		return fail_open(ret_error, r, path, format);
+	*ret = steal(&s);
+	*ret_format = format;
+	return 0;
+}
+
+int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret_error)
+{
+	_cleanup_(cleanup_expfs) struct expfs *ex = calloc(1, sizeof(*ex));
+	_cleanup_free_ char *db = NULL;
+	unsigned format;
+	int r;
+
+	if (!ex)
+		return -ENOMEM;
+	pthread_mutex_init(&ex->read_only_lock, NULL);
+	r = take_store(path, who, &ex->store, &format, ret_error);
+	if (r < 0)
+		return r;
 	db = store_file(ex->store, "expfs.db");
 	if (db && access(db, R_OK) < 0)
 		return fail_open(ret_error, errno == ENOENT ? -EUCLEAN : -errno, errno == ENOENT ? path : db, format);
@@ -188,6 +199,20 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 		return fail_open(ret_error, r, path, format);
 	*ret = steal(&ex);
 	return 0;
+}
+
+int expfs_mend(const char *path, const char *who, bool repair, mend_fn f, void *arg, char **ret_error)
+{
+	_cleanup_(cleanup_store) struct store *s = NULL;
+	_cleanup_free_ char *db = NULL;
+	unsigned format;
+	int r = take_store(path, who, &s, &format, ret_error);
+
+	if (r < 0)
+		return r;
+	db = store_file(s, "expfs.db");
+	r = db ? mend_database(db, repair, f, arg) : -ENOMEM;
+	return r == -ENOENT || r == -EUCLEAN ? r : r < 0 ? fail_open(ret_error, r, path, format) : 0;
 }
 
 int expfs_close(struct expfs *ex)

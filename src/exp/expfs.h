@@ -17,6 +17,7 @@
 #include "exp/config.h"
 #include "format/role.h"
 #include "meta/inode.h"
+#include "meta/mend.h"
 #include "meta/meta.h"
 #include "store/store.h"
 
@@ -56,6 +57,9 @@ struct expfs {
  * the thing, the reason, what to do. */
 int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret_error);
 int expfs_close(struct expfs *ex);
+
+/* mend_database() of a store that expfs_open() finds damaged (-EUCLEAN), likewise. */
+int expfs_mend(const char *path, const char *who, bool repair, mend_fn f, void *arg, char **ret_error);
 
 /* Makes a store, likewise. */
 int expfs_init(const char *path, char **ret_error);

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "meta/content.h"
 #include "meta/db.h"
 #include "meta/dirent.h"
-
-#define LOST_FOUND "lost+found"
+#include "meta/lost_found.h"
+#include "meta/tree.h"
 
 #define IS_DIR "mode & 61440 = 16384"
 #define IS_FILE "mode & 61440 = 32768"
@@ -25,6 +26,7 @@
 #define NO_NAME_FOR_ENTRY                                                                                    \
 	"(typeof(name)<>'blob' OR length(name) NOT BETWEEN 1 AND 255 OR instr(name, X'2F') OR instr(name, X'00')" \
 	" OR name IN (X'2E', X'2E2E', X'2E6578706673'))"
+#define NAMES_THE_TOP "ino=1"
 #define WRONG_TYPE "type<>(SELECT (mode & 61440)>>12 FROM inode i WHERE i.ino=dirent.ino)"
 #define NO_NAME "ino<>1 AND NOT " HAS_NAME " AND (nlink<>0 OR " HAS_ENTRY ")"
 #define WRONG_FILE_LINKS "NOT(" IS_DIR ") AND nlink<>" NAMES
@@ -33,6 +35,7 @@
 #define WRONG_LIVE                                                                          \
 	"(flags & 4)/4<>CASE WHEN object IS NULL THEN 0 ELSE"                                 \
 	" (SELECT o.state=0 FROM object o WHERE o.id=inode.object) END"
+#define NO_ID(column) column " NOT BETWEEN 1 AND 2305843009213693951" /* META_ID_MAX */
 #define NOBODYS_XATTR "ino NOT IN (SELECT ino FROM inode)"
 #define NOBODYS_UNDO "inode NOT IN (SELECT ino FROM inode)"
 #define UNDO_OF_NOTHING "old IS NOT NULL AND old NOT IN (SELECT id FROM object)"
@@ -56,10 +59,11 @@ static const char *const faults[] = {
 	" WHERE " WRONG_FILE_LINKS " AND NOT(" NO_NAME ")",
 	"SELECT 0, 'link count differs from the subdirectories', ino, NULL, printf('%d, %d', nlink, 2+" SUBDIRS ")"
 	" FROM inode WHERE " WRONG_DIR_LINKS,
-	"SELECT 0, 'directory with several names', ino, NULL, ino FROM inode WHERE " IS_DIR " AND " NAMES ">1",
+	"SELECT 0, 'entry that leads to the top directory', parent, name, id FROM dirent WHERE " NAMES_THE_TOP,
+	"SELECT 0, 'directory with several names', ino, NULL, ino FROM inode WHERE " IS_DIR " AND ino<>1 AND "
+	NAMES ">1",
 	"SELECT 0, 'directory that cannot be reached from the top', 0, NULL, ino FROM inode"
-	" WHERE " IS_DIR " AND " HAS_NAME " AND ino NOT IN (WITH RECURSIVE t(ino) AS (VALUES(1) UNION"
-	" SELECT d.ino FROM dirent d JOIN t ON d.parent=t.ino WHERE d.type=4) SELECT ino FROM t)",
+	" WHERE " IS_DIR " AND " HAS_NAME " AND ino NOT IN " TREE_REACHED,
 	"SELECT 0, 'symbolic link without a target', ino, NULL, ino FROM inode WHERE mode & 61440 = 40960"
 	" AND target IS NULL",
 	"SELECT 1, 'content is not there', ino, NULL, printf('object %x', object) FROM inode"
@@ -79,19 +83,22 @@ static const char *const faults[] = {
 	"SELECT 0, 'undo row of no inode', 0, NULL, inode FROM undo WHERE " NOBODYS_UNDO,
 	"SELECT 0, 'undo row that keeps no content', inode, NULL, printf('object %x', old) FROM undo"
 	" WHERE " UNDO_OF_NOTHING,
-	"SELECT 0, 'number beyond the sequence', 0, NULL, n FROM (SELECT max((SELECT max(ino) FROM inode),"
-	" coalesce((SELECT max(id) FROM object), 0)) AS n) WHERE n>=(SELECT value FROM store WHERE key='next_id')",
+	"SELECT 0, 'inode with a number that cannot be', ino, NULL, ino FROM inode WHERE " NO_ID("ino"),
+	"SELECT 0, 'content with a number that cannot be', 0, NULL, id FROM object WHERE " NO_ID("id"),
 };
 
 /* Before names are given out in /lost+found, and after. */
 static const char *const repairs_before[] = {
+	"INSERT OR IGNORE INTO inode VALUES(1, 0, 2, coalesce((SELECT uid FROM inode ORDER BY ino LIMIT 1), 0),"
+	" coalesce((SELECT gid FROM inode ORDER BY ino LIMIT 1), 0), 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, NULL)",
+	"UPDATE inode SET mode=16877, size=4096, blocks=8, object=NULL, flags=0, target=NULL WHERE ino=1 AND NOT(" IS_DIR ")",
+	"DELETE FROM dirent WHERE " NAMES_THE_TOP,
 	"DELETE FROM dirent WHERE " NO_PARENT,
 	"DELETE FROM dirent WHERE " NO_INODE,
 	"UPDATE OR IGNORE dirent SET name=CAST('#' || id AS BLOB) WHERE " NO_NAME_FOR_ENTRY,
 	"UPDATE dirent SET type=(SELECT (mode & 61440)>>12 FROM inode i WHERE i.ino=dirent.ino) WHERE " WRONG_TYPE,
 	"DELETE FROM xattr WHERE " NOBODYS_XATTR,
 	"DELETE FROM undo WHERE " NOBODYS_UNDO " OR " UNDO_OF_NOTHING,
-	"DELETE FROM object WHERE " NOBODYS_OBJECT,
 	"UPDATE inode SET flags=flags & ~4 | CASE (SELECT o.state FROM object o WHERE o.id=inode.object)"
 	" WHEN 0 THEN 4 ELSE 0 END WHERE " WRONG_LIVE,
 	"UPDATE inode SET size=(SELECT o.size FROM object o WHERE o.id=inode.object) WHERE " WRONG_SIZE,
@@ -160,46 +167,6 @@ int check_rows(struct db *db, check_fn f, void *arg)
 	return MIN(r, 0);
 }
 
-static int make_lost_found(struct db *db, uint64_t *ret_ino)
-{
-	struct dirent_row d = { .parent = META_ROOT, .id = meta_id(db->meta), .ino = meta_id(db->meta), .type = 4 };
-	struct inode_row dir;
-	char name[64] = LOST_FOUND;
-	int64_t now = now_ns();
-	int r = inode_get(db, META_ROOT, &dir);
-
-	if (r < 0)
-		return r;
-	dir.ino = d.ino;
-	dir.mode = S_IFDIR | 0700;
-	dir.nlink = 2;
-	dir.atime = dir.mtime = dir.ctime = dir.btime = now;
-	r = inode_insert(db, &dir, NULL);
-	if (r < 0)
-		return r;
-	r = dirent_insert(db, &d, name);
-	if (r == -EEXIST) { /* something else has the name */
-		snprintf(name, sizeof(name), LOST_FOUND ".%" PRIu64, d.ino);
-		r = dirent_insert(db, &d, name);
-	}
-	if (r < 0)
-		return r;
-	*ret_ino = d.ino;
-	return inode_touch_dir(db, META_ROOT, now, 1);
-}
-
-static int find_lost_found(struct db *db, uint64_t *ret_ino)
-{
-	struct dirent_row d;
-	int r = dirent_get(db, META_ROOT, LOST_FOUND, &d);
-
-	if (r == 0 && d.type == 4) {
-		*ret_ino = d.ino;
-		return 0;
-	}
-	return r < 0 && r != -ENOENT ? r : make_lost_found(db, ret_ino);
-}
-
 /* The first inode after one that has no name and should. */
 static int next_nameless(struct db *db, uint64_t after, struct dirent_row *ret)
 {
@@ -216,32 +183,17 @@ static int next_nameless(struct db *db, uint64_t after, struct dirent_row *ret)
 	return r;
 }
 
-static int name_nameless(struct db *db)
+static int name_nameless(struct db *db, struct lost_found *l)
 {
 	struct dirent_row d = { .ino = META_ROOT };
-	uint64_t lost_found = 0;
 	int r;
 
 	while ((r = next_nameless(db, d.ino, &d)) == 1) {
-		char name[64];
-
-		if (lost_found == 0) {
-			r = find_lost_found(db, &lost_found);
-			if (r < 0)
-				return r;
-		}
-		d.parent = lost_found;
-		d.id = meta_id(db->meta);
-		snprintf(name, sizeof(name), "#%" PRIu64, d.ino);
-		r = dirent_insert(db, &d, name);
-		if (r == -EEXIST) {
-			snprintf(name, sizeof(name), "#%" PRIu64 ".%" PRIu64, d.ino, d.id);
-			r = dirent_insert(db, &d, name);
-		}
+		r = lost_found_add(db, l, d.ino, d.type);
 		if (r < 0)
 			return r;
 	}
-	return r < 0 || lost_found == 0 ? r : inode_touch_dir(db, lost_found, now_ns(), 0);
+	return r;
 }
 
 static int run_all(struct db *db, const char *const *sql, size_t n)
@@ -253,12 +205,68 @@ static int run_all(struct db *db, const char *const *sql, size_t n)
 	return r;
 }
 
-int check_repair(struct db *db, void *arg)
+static int next_nobodys(struct db *db, uint64_t after, uint64_t *ret)
 {
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "SELECT id FROM object WHERE id>?1 AND NOT(" NO_ID("id") ") AND " NOBODYS_OBJECT " ORDER BY id LIMIT 1",
+		       "i", (int64_t)after);
+
+	if (r == 1)
+		*ret = (uint64_t)sqlite3_column_int64(st, 0);
+	return r;
+}
+
+/* An object without an inode gets one, without a name yet, unless its file is gone too. */
+static int save_content(struct db *db, const struct check_contents *c, const struct content_row *o)
+{
+	struct inode_row row, top;
+	int r = inode_get(db, META_ROOT, &top);
+
+	if (r < 0)
+		return r;
+	if (!c->is_there(c->arg, o->id))
+		return content_delete(db, o->id);
+	row = (struct inode_row){
+		.ino = meta_id(db->meta), .mode = S_IFREG | 0600, .nlink = 1, .uid = top.uid, .gid = top.gid,
+		.size = o->size, .blocks = (o->size + 511) / 512, .object = o->id,
+		.flags = o->state == CONTENT_LIVE ? INODE_LIVE : 0,
+	};
+	row.atime = row.mtime = row.ctime = row.btime = now_ns();
+	r = inode_insert(db, &row, NULL);
+	/* There is nothing that could take its place after a power cut. */
+	return r < 0 ? r : db_run(db, "UPDATE object SET synced=2 WHERE id=?1 AND synced=0", "i", (int64_t)o->id);
+}
+
+static int save_contents(struct db *db, const struct check_contents *c)
+{
+	struct content_row o;
+	uint64_t id = 0;
+	int r;
+
+	while ((r = next_nobodys(db, id, &id)) == 1) {
+		r = content_get(db, id, &o);
+		if (r == 0)
+			r = save_content(db, c, &o);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+int check_repair(struct db *db, void *check_contents)
+{
+	struct lost_found l = { 0 };
 	int r = run_all(db, repairs_before, ARRAY_SIZE(repairs_before));
 
 	if (r == 0)
-		r = name_nameless(db);
+		r = save_contents(db, check_contents);
+	if (r == 0)
+		r = name_nameless(db, &l);
+	if (r == 0)
+		r = tree_mend(db, &l);
+	if (r == 0)
+		r = lost_found_done(db, &l);
 	return r < 0 ? r : run_all(db, repairs_after, ARRAY_SIZE(repairs_after));
 }
 

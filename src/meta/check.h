@@ -21,10 +21,14 @@ struct check_fault {
 typedef void (*check_fn)(void *arg, const struct check_fault *fault);
 int check_rows(struct db *db, check_fn f, void *arg);
 
-/* A meta_fn, without argument: repairs where there is one answer only. Entries
- * that lead nowhere go, what has no name gets one in /lost+found, counts and
- * sizes are taken from what they count. No content is given up. */
-int check_repair(struct db *db, void *arg);
+/* A meta_fn: repairs where there is one answer only. Entries that lead nowhere go; what
+ * has no name gets one in /lost+found, contents too; a directory keeps one of its
+ * names; counts and sizes are taken from what they count. No content is given up. */
+struct check_contents {
+	bool (*is_there)(void *arg, uint64_t object); /* has it a file? */
+	void *arg;
+};
+int check_repair(struct db *db, void *check_contents);
 
 /* Calls f for each name of each file that has this content; before: the object that
  * it had until its last save, if that is still there, else 0. */

@@ -131,8 +131,11 @@ static int prepare(struct db *db, const char *sql, sqlite3_stmt **ret)
 	if (!db->cache[i].text) {
 		errno = 0;
 		rc = sqlite3_prepare_v3(db->sql, sql, -1, SQLITE_PREPARE_PERSISTENT, &db->cache[i].stmt, NULL);
-		if (rc != SQLITE_OK)
-			return fail(db, rc, sql);
+		if (rc != SQLITE_OK) {
+			int r = fail(db, rc, sql);
+
+			return (rc & 0xff) == SQLITE_ERROR ? -EUCLEAN : r; /* it is right, so a table is not */
+		}
 		db->cache[i].text = sql;
 	}
 	*ret = db->cache[i].stmt;

@@ -53,8 +53,4 @@ int db_error(struct db *db, int rc);
 /* meta.c: SQLite says that a sync failed. */
 void meta_note_sync_failed(struct meta *m);
 
-/* schema.c */
-int schema_create(struct db *db, unsigned uid, unsigned gid);
-int schema_check(struct db *db);
-
 #endif

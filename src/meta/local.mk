@@ -1,13 +1,16 @@
 libexpfs_a_SOURCES += \
 	src/meta/meta.c src/meta/meta.h \
 	src/meta/db.c src/meta/db.h src/meta/fault_vfs.h \
-	src/meta/schema.c \
+	src/meta/schema.c src/meta/schema.h \
+	src/meta/mend.c src/meta/mend.h \
 	src/meta/inode.c src/meta/inode.h \
 	src/meta/dirent.c src/meta/dirent.h \
 	src/meta/xattr.c src/meta/xattr.h \
 	src/meta/content.c src/meta/content.h \
 	src/meta/undo.c src/meta/undo.h \
-	src/meta/check.c src/meta/check.h
+	src/meta/check.c src/meta/check.h \
+	src/meta/tree.c src/meta/tree.h \
+	src/meta/lost_found.c src/meta/lost_found.h
 
 if FAULT_INJECTION
 libexpfs_a_SOURCES += src/meta/fault_vfs.c

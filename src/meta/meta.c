@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "meta/db.h"
+#include "meta/schema.h"
 #include "util/log.h"
 
 #define READERS 6
@@ -135,8 +136,6 @@ int meta_open(const char *path, meta_space_fn give_space, void *arg, struct meta
 		r = find_log(m);
 	if (r < 0)
 		return r;
-	if (next <= META_ROOT)
-		return -EUCLEAN;
 	atomic_store(&m->next_id, (uint64_t)next);
 	m->id_limit = (uint64_t)next;
 	sqlite3_wal_hook(m->writer.sql, on_commit, m);

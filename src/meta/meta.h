@@ -16,6 +16,7 @@
 #include "util/util.h"
 
 #define META_ROOT 1 /* inode of the top directory, as FUSE wants it */
+#define META_ID_MAX (1ll << 61) /* far below the numbers that views have */
 
 struct meta;
 struct db;

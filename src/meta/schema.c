@@ -32,58 +32,70 @@
  *
  * Format 1 had undo rows that nobody wrote, and synced 0 for whatever was changed
  * in place. */
+#include "meta/schema.h"
+
 #include <stdio.h>
+#include <string.h>
 
 #include "meta/db.h"
 
 #define APPLICATION_ID 0x65787066
 #define USER_VERSION 2
 
-#define SYNC_TABLES                                                                   \
-	"CREATE INDEX object_unsynced ON object(state, id, synced) WHERE synced<>1;" \
-	"CREATE TABLE undo(inode INTEGER PRIMARY KEY, old INTEGER);"                 \
-	"CREATE INDEX undo_old ON undo(old) WHERE old IS NOT NULL;"
+#define UNDO "CREATE TABLE undo(inode INTEGER PRIMARY KEY, old INTEGER)"
+#define UNDO_OLD "CREATE INDEX undo_old ON undo(old) WHERE old IS NOT NULL"
+#define UNSYNCED "CREATE INDEX object_unsynced ON object(state, id, synced) WHERE synced<>1"
 
-/* What was not known to be synced may have been there for long: it is kept as it
- * is, whatever happens. */
+/* A table before its indexes. */
+static const struct schema_part parts[] = {
+	{ true, "store", "CREATE TABLE store(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID" },
+	{ true, "inode",
+	  "CREATE TABLE inode(ino INTEGER PRIMARY KEY, mode INTEGER NOT NULL, nlink INTEGER NOT NULL,"
+	  " uid INTEGER NOT NULL, gid INTEGER NOT NULL, rdev INTEGER NOT NULL, size INTEGER NOT NULL,"
+	  " blocks INTEGER NOT NULL, atime INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,"
+	  " btime INTEGER NOT NULL, object INTEGER, \"order\" INTEGER NOT NULL, flags INTEGER NOT NULL, target BLOB)" },
+	{ false, "inode_object", "CREATE INDEX inode_object ON inode(object) WHERE object IS NOT NULL" },
+	{ false, "inode_unlinked", "CREATE INDEX inode_unlinked ON inode(ino) WHERE nlink=0" },
+	{ true, "dirent",
+	  "CREATE TABLE dirent(parent INTEGER NOT NULL, id INTEGER NOT NULL, name BLOB NOT NULL, ino INTEGER NOT NULL,"
+	  " type INTEGER NOT NULL, class INTEGER NOT NULL, \"order\" INTEGER NOT NULL,"
+	  " PRIMARY KEY(parent, id)) WITHOUT ROWID" },
+	{ false, "dirent_name", "CREATE UNIQUE INDEX dirent_name ON dirent(parent, name)" },
+	{ false, "dirent_ino", "CREATE INDEX dirent_ino ON dirent(ino)" },
+	{ false, "dirent_role", "CREATE INDEX dirent_role ON dirent(parent) WHERE class<>0 OR type=4" },
+	{ true, "xattr",
+	  "CREATE TABLE xattr(ino INTEGER NOT NULL, name BLOB NOT NULL, value BLOB NOT NULL,"
+	  " PRIMARY KEY(ino, name)) WITHOUT ROWID" },
+	{ true, "object",
+	  "CREATE TABLE object(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, size INTEGER NOT NULL,"
+	  " digest BLOB, seal INTEGER NOT NULL, synced INTEGER NOT NULL, verdict INTEGER)" },
+	{ false, "object_digest", "CREATE INDEX object_digest ON object(size, digest) WHERE digest IS NOT NULL" },
+	{ false, "object_unsynced", UNSYNCED },
+	{ true, "undo", UNDO },
+	{ false, "undo_old", UNDO_OLD },
+};
+
 static const char from_1_to_2[] =
 	"BEGIN IMMEDIATE;"
 	"DROP INDEX object_unsynced;"
-	"DROP TABLE undo;" SYNC_TABLES
-	"UPDATE object SET synced=CASE WHEN (SELECT count(*) FROM inode i WHERE i.object=object.id)>1 THEN 1 ELSE 2 END"
-	" WHERE synced=0;"
+	"DROP TABLE undo;" UNSYNCED ";" UNDO ";" UNDO_OLD ";" SCHEMA_KEEP_UNSYNCED ";"
 	"PRAGMA user_version=2;"
 	"COMMIT;";
 
-static const char schema[] =
+static const char beginning[] =
 	"PRAGMA application_id=0x65787066;"
 	"PRAGMA user_version=2;"
-	"CREATE TABLE store(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
-	"CREATE TABLE inode(ino INTEGER PRIMARY KEY, mode INTEGER NOT NULL, nlink INTEGER NOT NULL,"
-	" uid INTEGER NOT NULL, gid INTEGER NOT NULL, rdev INTEGER NOT NULL, size INTEGER NOT NULL,"
-	" blocks INTEGER NOT NULL, atime INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,"
-	" btime INTEGER NOT NULL, object INTEGER, \"order\" INTEGER NOT NULL, flags INTEGER NOT NULL, target BLOB);"
-	"CREATE INDEX inode_object ON inode(object) WHERE object IS NOT NULL;"
-	"CREATE INDEX inode_unlinked ON inode(ino) WHERE nlink=0;"
-	"CREATE TABLE dirent(parent INTEGER NOT NULL, id INTEGER NOT NULL, name BLOB NOT NULL, ino INTEGER NOT NULL,"
-	" type INTEGER NOT NULL, class INTEGER NOT NULL, \"order\" INTEGER NOT NULL,"
-	" PRIMARY KEY(parent, id)) WITHOUT ROWID;"
-	"CREATE UNIQUE INDEX dirent_name ON dirent(parent, name);"
-	"CREATE INDEX dirent_ino ON dirent(ino);"
-	"CREATE INDEX dirent_role ON dirent(parent) WHERE class<>0 OR type=4;"
-	"CREATE TABLE xattr(ino INTEGER NOT NULL, name BLOB NOT NULL, value BLOB NOT NULL,"
-	" PRIMARY KEY(ino, name)) WITHOUT ROWID;"
-	"CREATE TABLE object(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, size INTEGER NOT NULL,"
-	" digest BLOB, seal INTEGER NOT NULL, synced INTEGER NOT NULL, verdict INTEGER);"
-	"CREATE INDEX object_digest ON object(size, digest) WHERE digest IS NOT NULL;"
-	SYNC_TABLES
 	"INSERT INTO store VALUES('next_id', 2), ('clean', 1);";
 
 int schema_create(struct db *db, unsigned uid, unsigned gid)
 {
-	int r = db_exec(db, schema);
 	int64_t now = now_ns();
+	int r = 0;
 
+	for (size_t i = 0; i < ARRAY_SIZE(parts) && r == 0; i++)
+		r = db_exec(db, parts[i].sql);
+	if (r == 0)
+		r = db_exec(db, beginning);
 	if (r < 0)
 		return r;
 	return db_run(db,
@@ -100,26 +112,88 @@ static int migrate(struct db *db)
 	return r;
 }
 
+int schema_missing(struct db *db, size_t *i, const struct schema_part **ret)
+{
+	for (; *i < ARRAY_SIZE(parts); (*i)++) {
+		const struct schema_part *p = &parts[*i];
+		_cleanup_stmt_ sqlite3_stmt *st = NULL;
+		int r = db_row(db, &st,
+			       "SELECT 1 FROM sqlite_schema WHERE name=CAST(?1 AS TEXT) AND type=CASE ?2 WHEN 1 THEN"
+			       " 'table' ELSE 'index' END",
+			       "bi", p->name, strlen(p->name), (int64_t)p->is_table);
+
+		if (r == 0) {
+			*ret = p;
+			(*i)++;
+		}
+		if (r != 1)
+			return r < 0 ? r : 1;
+	}
+	return 0;
+}
+
+int schema_version(struct db *db, int64_t *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *app = NULL, *version = NULL;
+	int r = db_row(db, &app, "PRAGMA application_id", "");
+
+	if (r == 1 && sqlite3_column_int64(app, 0) != APPLICATION_ID)
+		return -EUCLEAN;
+	if (r == 1)
+		r = db_row(db, &version, "PRAGMA user_version", "");
+	if (r == 1)
+		*ret = sqlite3_column_int64(version, 0);
+	return r == 1 ? 0 : r < 0 ? r : -EUCLEAN;
+}
+
+int schema_foreign(struct db *db, char ret[static SCHEMA_NAME])
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, "SELECT type || ' ' || name FROM sqlite_schema WHERE type IN ('trigger', 'view')", "");
+
+	if (r == 1)
+		snprintf(ret, SCHEMA_NAME, "%s", (const char *)sqlite3_column_text(st, 0));
+	return r;
+}
+
+int schema_sequence(struct db *db, int64_t *ret_next)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int64_t next;
+	int r = meta_get_value(db, "next_id", &next);
+
+	if (r < 0)
+		return r;
+	*ret_next = next;
+	if (next <= META_ROOT || next > META_ID_MAX)
+		return 0;
+	r = db_row(db, &st,
+		   "SELECT 1 WHERE ?1>coalesce((SELECT max(ino) FROM inode WHERE ino<?2), 0)"
+		   " AND ?1>coalesce((SELECT max(id) FROM object WHERE id<?2), 0)",
+		   "ii", next, (int64_t)META_ID_MAX);
+	return r;
+}
+
 int schema_check(struct db *db)
 {
-	_cleanup_stmt_ sqlite3_stmt *app = NULL, *version = NULL, *foreign = NULL;
-	int64_t n;
-	int r;
+	const struct schema_part *part;
+	char foreign[SCHEMA_NAME];
+	int64_t version, next;
+	size_t i = 0;
+	int r = schema_version(db, &version);
 
-	r = db_row(db, &app, "PRAGMA application_id", "");
-	if (r < 0)
-		return r;
-	if (r == 0 || sqlite3_column_int64(app, 0) != APPLICATION_ID)
-		return -EUCLEAN;
-	db_done(&app);
-	/* Code that is not ours would run with our statements. */
-	r = db_row(db, &foreign, "SELECT 1 FROM sqlite_schema WHERE type IN ('trigger', 'view') LIMIT 1", "");
+	if (r == 0)
+		r = schema_foreign(db, foreign);
 	if (r != 0)
 		return r < 0 ? r : -EUCLEAN;
-	r = db_row(db, &version, "PRAGMA user_version", "");
-	if (r < 0)
-		return r;
-	n = r == 1 ? sqlite3_column_int64(version, 0) : 0;
-	db_done(&version);
-	return n == USER_VERSION ? 0 : n == 1 ? migrate(db) : -EPROTONOSUPPORT;
+	if (version == 1)
+		r = migrate(db);
+	else if (version != USER_VERSION)
+		return -EPROTONOSUPPORT;
+	if (r == 0)
+		r = schema_missing(db, &i, &part);
+	if (r != 0)
+		return r < 0 ? r : -EUCLEAN;
+	r = schema_sequence(db, &next);
+	return r == 0 ? -EUCLEAN : MIN(r, 0);
 }

@@ -76,7 +76,7 @@ static char *entry_path(struct db *db, uint64_t ino, const char *name)
 struct rows {
 	struct fsck *k;
 	struct db *db;
-	json_t *before; /* faults found before the repair → their index among the problems */
+	json_t *before; /* faults found before the repair → their indexes among the problems */
 	bool repaired;
 };
 
@@ -85,15 +85,21 @@ static void on_row(void *arg, const struct check_fault *fault)
 	struct rows *rows = arg;
 	_cleanup_free_ char *path = entry_path(rows->db, fault->ino, fault->name), *id = NULL;
 	_cleanup_json_ json_t *key = NULL;
+	json_t *same;
 
 	if (asprintf(&id, "%" PRIu64 "/%s/%s", fault->ino, fault->name ? fault->name : "", fault->text) < 0)
 		id = NULL;
 	key = id ? reply_text(id) : NULL;
-	if (rows->repaired && key && json_object_del(rows->before, json_string_value(key)) == 0)
+	same = key ? json_object_get(rows->before, json_string_value(key)) : NULL;
+	if (rows->repaired && json_array_size(same) > 0) {
+		json_array_remove(same, 0);
 		return; /* told already, and still there */
-	if (rows->k->repair && !rows->repaired && key)
-		json_object_set_new(rows->before, json_string_value(key),
-				    json_integer((json_int_t)json_array_size(rows->k->problems)));
+	}
+	if (rows->k->repair && !rows->repaired && key) {
+		if (!same)
+			json_object_set_new(rows->before, json_string_value(key), same = json_array());
+		json_array_append_new(same, json_integer((json_int_t)json_array_size(rows->k->problems)));
+	}
 	add_problem(rows->k, fault->content_lost ? "damaged" : "row", path, fault->text, false);
 }
 
@@ -107,28 +113,38 @@ static int look_at_rows(struct rows *rows)
 	return r < 0 ? r : check_rows(db, on_row, rows);
 }
 
+static bool has_file(void *arg, uint64_t object)
+{
+	struct fsck *k = arg;
+	struct stat st;
+
+	return object_stat(k->ex->store, object, &st) != -ENOENT;
+}
+
 static int check_inodes(struct fsck *k)
 {
 	_cleanup_json_ json_t *before = json_object();
 	struct rows rows = { .k = k, .before = before };
 	const char *key;
-	json_t *index;
+	json_t *same, *index;
+	size_t i;
 	int r = look_at_rows(&rows);
 
 	if (r < 0 || !k->repair || k->found == 0)
 		return r;
-	r = expfs_write(k->ex, check_repair, NULL);
+	r = expfs_write(k->ex, check_repair, &(struct check_contents){ has_file, k });
 	if (r < 0)
 		return r;
 	rows.repaired = true;
 	r = look_at_rows(&rows);
-	json_object_foreach (before, key, index) { /* what the second look did not find */
-		json_t *problem = json_array_get(k->problems, (size_t)json_integer_value(index));
+	json_object_foreach (before, key, same) /* what the second look did not find */
+		json_array_foreach (same, i, index) {
+			json_t *problem = json_array_get(k->problems, (size_t)json_integer_value(index));
 
-		k->left--;
-		if (problem)
-			json_object_set_new(problem, "repaired", json_true());
-	}
+			k->left--;
+			if (problem)
+				json_object_set_new(problem, "repaired", json_true());
+		}
 	return r;
 }
 
@@ -304,7 +320,7 @@ static int check(struct fsck *k)
 {
 	int r = check_database(k);
 
-	if (r < 0 || k->found > 0)
+	if (r < 0 || k->left > 0)
 		return r;
 	r = check_inodes(k);
 	if (r == 0)
@@ -312,33 +328,93 @@ static int check(struct fsck *k)
 	return r < 0 ? r : check_files(k);
 }
 
+static enum op_exit fail_fsck(const char *store, int r, json_t **ret)
+{
+	if (r == -ECANCELED)
+		return reply_error(ret, OP_FAILED, "%s: fsck: given up, because the store is being unmounted", store);
+	return reply_error(ret, OP_FAILED, "%s: fsck: %s", store, strerror(-r));
+}
+
+static enum op_exit answer(const struct fsck *k, json_t **ret)
+{
+	*ret = json_pack("{s:b, s:O, s:I, s:I, s:I, s:I, s:I}", "clean", k->left == 0, "problems", k->problems, "found",
+			 (json_int_t)k->found, "left", (json_int_t)k->left, "objects", (json_int_t)k->objects, "inodes",
+			 (json_int_t)k->inodes, "bytes", (json_int_t)k->bytes);
+	return k->left == 0 ? OP_DONE : OP_NO;
+}
+
+static enum op_exit check_open(struct fsck *k, json_t **ret)
+{
+	_cleanup_free_ char *buf = malloc(CHUNK);
+	int r;
+
+	k->buf = buf;
+	r = buf && k->problems ? check(k) : -ENOMEM;
+	if (r == -EUCLEAN)
+		on_structure(k, "is damaged so that it cannot be read");
+	else if (r < 0)
+		return fail_fsck(store_path(k->ex->store), r, ret);
+	return answer(k, ret);
+}
+
 enum op_exit op_fsck(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
 	_cleanup_json_ json_t *problems = json_array();
-	_cleanup_free_ char *buf = malloc(CHUNK);
 	struct fsck k = {
 		.ex = ex,
 		.caller = caller,
 		.repair = json_is_true(json_object_get(args, "repair")),
 		.problems = problems,
-		.buf = buf,
 	};
-	int r = -ENOMEM;
 
 	if (k.repair && ex->mountpoint)
 		return reply_error(ret, OP_FAILED, "%s: is mounted on %s; unmount it before a repair", store_path(ex->store),
 				   ex->mountpoint);
-	if (problems && buf)
-		r = check(&k);
-	if (r == -EUCLEAN)
-		on_structure(&k, "is damaged so that it cannot be read");
-	else if (r == -ECANCELED)
-		return reply_error(ret, OP_FAILED, "%s: fsck: given up, because the store is being unmounted",
-				   store_path(ex->store));
+	return check_open(&k, ret);
+}
+
+static void on_mend(void *arg, const char *text, bool mended)
+{
+	add_problem(arg, "database", NULL, text, mended);
+}
+
+/* Goes on where the database has been mended. */
+static enum op_exit check_mended(struct fsck *k, const char *store, const char *who, json_t **ret)
+{
+	_cleanup_free_ char *error = NULL;
+	enum op_exit exit;
+	int r = expfs_open(store, who, &k->ex, &error);
+
+	if (r == -EUCLEAN) {
+		on_structure(k, "is damaged so that it cannot be opened");
+		return answer(k, ret);
+	}
+	if (r < 0)
+		return error ? reply_error(ret, OP_FAILED, "%s", error) : fail_fsck(store, r, ret);
+	exit = check_open(k, ret);
+	r = expfs_close(k->ex);
+	if (r == 0)
+		return exit;
+	json_decref(*ret);
+	return reply_error(ret, OP_FAILED, "%s: closing the store: %s", store, strerror(-r));
+}
+
+enum op_exit op_fsck_damaged(const char *store, const char *who, const json_t *args, json_t **ret)
+{
+	_cleanup_json_ json_t *problems = json_array();
+	_cleanup_free_ char *error = NULL;
+	struct fsck k = {
+		.caller = &(struct op_caller){ 0 },
+		.repair = json_is_true(json_object_get(args, "repair")),
+		.problems = problems,
+	};
+	int r = problems ? expfs_mend(store, who, k.repair, on_mend, &k, &error) : -ENOMEM;
+
+	if (r == -ENOENT)
+		on_structure(&k, "expfs.db is missing; see doc/recovery.md, \"The database is damaged\"");
+	else if (r == -EUCLEAN || (r == 0 && k.found == 0))
+		on_structure(&k, "is damaged so that it cannot be opened");
 	else if (r < 0)
-		return reply_error(ret, OP_FAILED, "%s: fsck: %s", store_path(ex->store), strerror(-r));
-	*ret = json_pack("{s:b, s:O, s:I, s:I, s:I, s:I, s:I}", "clean", k.left == 0, "problems", problems, "found",
-			 (json_int_t)k.found, "left", (json_int_t)k.left, "objects", (json_int_t)k.objects, "inodes",
-			 (json_int_t)k.inodes, "bytes", (json_int_t)k.bytes);
-	return k.left == 0 ? OP_DONE : OP_NO;
+		return error ? reply_error(ret, OP_FAILED, "%s", error) : fail_fsck(store, r, ret);
+	return k.left > 0 ? answer(&k, ret) : check_mended(&k, store, who, ret);
 }

@@ -34,4 +34,7 @@ enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const j
  * found (and, with repair, some of it is left). */
 enum op_exit op_fsck(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
+/* The same of a store that expfs_open() says is damaged (-EUCLEAN), which nobody has open. */
+enum op_exit op_fsck_damaged(const char *store, const char *who, const json_t *args, json_t **ret);
+
 #endif

@@ -6,7 +6,7 @@ status, writes, unmounts, repairs, and runs fsck again. Whatever the rows say: n
 Without --seconds it runs the listed cases; with it, cases made by chance until the time is over. TAP on standard output.
 """
 
-import argparse, contextlib, os, random, shutil, signal, sqlite3, stat, subprocess, sys, tempfile, time
+import argparse, contextlib, json, os, random, shutil, signal, sqlite3, stat, subprocess, sys, tempfile, time
 
 EXPFS = os.environ["EXPFS"]
 PATIENCE = 20  # seconds for one command, on a slow machine with sanitizers
@@ -129,7 +129,7 @@ def is_mounted(point):
 
 
 def command(*args, codes=(0, 1, 3)):
-    """Runs expfs; gives what it says."""
+    """Runs expfs; gives its exit status and what it answers."""
     try:
         p = subprocess.run([EXPFS, *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
@@ -137,7 +137,7 @@ def command(*args, codes=(0, 1, 3)):
     text = (p.stdout + p.stderr).decode(errors="replace")
     if p.returncode not in codes or "runtime error" in text or "Sanitizer" in text:
         raise Fault(f"expfs {args[0]} ends with {p.returncode}: {text[-3000:]}")
-    return p.returncode
+    return p.returncode, p.stdout
 
 
 class Mount:
@@ -281,6 +281,14 @@ def write(top):
         os.fsync(fd)
 
 
+def faults(store, *options):
+    """What fsck finds and does not mend; None if it failed."""
+    code, answer = command("fsck", store, "--json", *options)
+    if code == 3:
+        return None
+    return sorted(p["text"] for p in json.loads(answer)["problems"] if not p["repaired"])
+
+
 def exercise(scratch):
     mount = Mount(scratch)
     command("fsck", mount.store)
@@ -290,9 +298,11 @@ def exercise(scratch):
             command("status", mount.point, "--json")
             command("fsck", mount.store)
             child(write, mount.point)
-    command("fsck", mount.store, "--repair")
-
-    return command("fsck", mount.store)
+    left = faults(mount.store, "--repair")
+    after = faults(mount.store)
+    if left is not None and after != left:
+        raise Fault(f"the repair left {left}, and afterwards there is {after}")
+    return after
 
 
 def populate(top):

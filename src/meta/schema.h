@@ -1,0 +1,39 @@
+/* What a database of ours consists of. For the files of this room. */
+#ifndef EXPFS_META_SCHEMA_H
+#define EXPFS_META_SCHEMA_H
+
+#include "meta/meta.h"
+
+#define SCHEMA_NAME 128
+
+struct schema_part {
+	bool is_table; /* else an index */
+	const char *name;
+	const char *sql; /* that makes it */
+};
+
+int schema_create(struct db *db, unsigned uid, unsigned gid);
+
+/* 0 where the database can be taken into use, which one of an earlier format then can;
+ * -EUCLEAN where any of the following is not as it should be. */
+int schema_check(struct db *db);
+
+/* -EUCLEAN: not a database of ours. */
+int schema_version(struct db *db, int64_t *ret);
+
+/* Code that is not ours would run with our statements: 1 with what there is, or 0. */
+int schema_foreign(struct db *db, char ret[static SCHEMA_NAME]);
+
+/* From *i, which begins with 0: 1 with a part that is missing, or 0. */
+int schema_missing(struct db *db, size_t *i, const struct schema_part **ret);
+
+/* 1 where the next number is ahead of all inodes and objects, 0 where it is not. */
+int schema_sequence(struct db *db, int64_t *ret_next);
+
+/* Without undo rows: what is not known to be synced may have been there for long; it is
+ * kept as it is, whatever happens. */
+#define SCHEMA_KEEP_UNSYNCED                                                                                        \
+	"UPDATE object SET synced=CASE WHEN (SELECT count(*) FROM inode i WHERE i.object=object.id)>1 THEN 1 ELSE 2 END" \
+	" WHERE synced=0"
+
+#endif
