@@ -32,20 +32,6 @@ static const char *const known_options[] = {
 	"dirsync", "atime", "noatime", "auto_unmount",
 };
 
-static bool has_option(const char *options, const char *option)
-{
-	size_t n = strlen(option);
-
-	while (options && *options) {
-		size_t len = strcspn(options, ",");
-
-		if (len == n && strncmp(options, option, n) == 0)
-			return true;
-		options += len + (options[len] == ',');
-	}
-	return false;
-}
-
 int session_check_options(const char *options, char **ret_bad)
 {
 	while (options && *options) {
@@ -70,31 +56,25 @@ static void want(struct fuse_conn_info *conn, unsigned flag)
 }
 
 /* Of the mount point, without a request to ourselves: no attribute is asked for. */
-static int get_device(const char *mountpoint, unsigned *ret_major, unsigned *ret_minor)
+static void find_device(struct expfs *ex)
 {
 	struct statx st;
 
-	if (statx(AT_FDCWD, mountpoint, AT_STATX_DONT_SYNC, 0, &st) < 0)
-		return -errno;
-	*ret_major = st.stx_dev_major;
-	*ret_minor = st.stx_dev_minor;
-	return 0;
+	if (statx(AT_FDCWD, ex->mountpoint, AT_STATX_DONT_SYNC, 0, &st) < 0)
+		log_msg("%s: its device is not known, read-ahead stays as it is: %s", ex->mountpoint, strerror(errno));
+	else
+		snprintf(ex->device, sizeof(ex->device), "%u:%u", st.stx_dev_major, st.stx_dev_minor);
 }
 
 /* The kernel takes the smaller one of what the device has now and what we
  * answer. Only root may set the former; others have the kernel's default. */
-static void set_read_ahead(const char *mountpoint, struct fuse_conn_info *conn)
+static void set_read_ahead(const struct expfs *ex, struct fuse_conn_info *conn)
 {
 	_cleanup_close_ int fd = -1;
-	unsigned major = 0, minor = 0;
 	char path[80], text[16];
-	int r = get_device(mountpoint, &major, &minor);
+	int r;
 
-	if (r < 0) {
-		log_msg("%s: its device is not known, read-ahead stays as it is: %s", mountpoint, strerror(-r));
-		return;
-	}
-	snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", major, minor);
+	snprintf(path, sizeof(path), "/sys/class/bdi/%s/read_ahead_kb", ex->device);
 	snprintf(text, sizeof(text), "%u\n", READ_AHEAD / 1024);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -108,7 +88,7 @@ static void set_read_ahead(const char *mountpoint, struct fuse_conn_info *conn)
 
 static void fs_init(void *userdata, struct fuse_conn_info *conn)
 {
-	const struct session_options *o = ((struct fs *)userdata)->options;
+	const struct fs *fs = userdata;
 
 	/* The data of a file change through this mount only: the kernel's pages
 	 * stay good until it changes them itself. */
@@ -129,9 +109,10 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	conn->max_background = MAX_BACKGROUND;
 	conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;
 	conn->time_gran = 1;
-	set_read_ahead(o->mountpoint, conn);
-	if (o->ready)
-		o->ready(o->ready_arg);
+	if (*fs->ex->device)
+		set_read_ahead(fs->ex, conn);
+	if (fs->options->ready)
+		fs->options->ready(fs->options->ready_arg);
 }
 
 static int add_args(struct fuse_args *args, struct expfs *ex, const struct session_options *o)
@@ -225,10 +206,12 @@ static int mount_session(struct fs *fs, struct fuse_args *args, const struct ses
 		return -EINVAL;
 	if (fuse_set_signal_handlers(fs->session) == 0) {
 		r = fuse_session_mount(fs->session, o->mountpoint) == 0 ? 0 : -EIO;
-		if (r < 0)
+		if (r < 0) {
 			log_msg("%s: cannot be mounted", o->mountpoint);
-		else
+		} else {
+			find_device(fs->ex);
 			r = serve(fs);
+		}
 		fuse_session_unmount(fs->session);
 		fuse_remove_signal_handlers(fs->session);
 	} else {
@@ -245,7 +228,6 @@ int session_run(struct expfs *ex, const struct session_options *o)
 	int r;
 
 	ex->mountpoint = strdup(o->mountpoint);
-	ex->mounted_read_only = has_option(o->options, "ro");
 	r = ex->mountpoint ? fs_open_tables(&fs) : -ENOMEM;
 	if (r < 0)
 		log_msg("%s: cannot start: %s", store_path(ex->store), strerror(-r));

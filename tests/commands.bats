@@ -155,6 +155,27 @@ not_here() { [[ $(readlink "/proc/$1/ns/mnt") != $(readlink /proc/self/ns/mnt) ]
     touch "$D/f"
 }
 
+@test "status says that a mount is read-only as long as the kernel or the store lets nothing through" {
+    require_root
+    mount_store -o ro
+    is_read_only
+    equal "$(errno_of mkdir "$D")" "Read-only file system"
+    ln -s "$(realpath "$EXPFS")" "$SCRATCH/mount.expfs"
+    "$SCRATCH/mount.expfs" "$STORE" "$MNT" -o ro,remount,rw
+    not is_read_only
+    mkdir "$D"
+    echo x >"$D/f"
+    "$SCRATCH/mount.expfs" "$STORE" "$MNT" -o rw,remount,ro
+    is_read_only
+    equal "$(errno_of touch "$D/g")" "Read-only file system"
+    equal "$(cat "$D/f")" x
+    remount
+    not is_read_only
+    equal "$(cat "$D/f")" x
+}
+
+is_read_only() { "$EXPFS" status "$MNT" --json 3>&- | python3 -c 'import json, sys; sys.exit(not json.load(sys.stdin)["read_only"])'; }
+
 @test "a mount right after umount(8) waits for the daemon of the one before" {
     require_root
     mount_store

@@ -332,6 +332,15 @@ void expfs_fail(struct expfs *ex, const char *reason)
 	meta_distrust(ex->meta);
 }
 
+bool expfs_is_read_only(struct expfs *ex)
+{
+	struct mounts m = { 0 };
+
+	if (!atomic_load(&ex->read_only) && *ex->device)
+		mounts_of("/proc/self/mountinfo", ex->device, &m);
+	return atomic_load(&ex->read_only) || (m.n > 0 && m.writable == 0);
+}
+
 int expfs_sync_result(struct expfs *ex, int r)
 {
 	if (r < 0 && r != -ENOMEM && r != -EMFILE && r != -ENFILE && r != -EROFS && r != -ENOENT)

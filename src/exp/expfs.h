@@ -20,6 +20,7 @@
 #include "meta/mend.h"
 #include "meta/meta.h"
 #include "store/store.h"
+#include "util/mounts.h"
 
 struct file_table;
 struct keeper;
@@ -39,10 +40,10 @@ struct expfs {
 	struct file_table *files; /* exp/file.h */
 	struct keeper *keeper;    /* exp/keeper.h */
 	char *mountpoint;   /* absolute, or NULL while not mounted */
+	char device[MOUNTS_DEVICE]; /* of the mount, or empty */
 	enum meta_end last_end; /* of the last process that had it */
 	struct recovered recovered;
 	atomic_bool read_only;
-	bool mounted_read_only; /* by the options of the mount */
 	char *read_only_reason; /* written once, before read_only is set */
 	pthread_mutex_t read_only_lock;
 
@@ -77,6 +78,10 @@ static inline bool expfs_is_full(int r)
 /* Ends all writing, for good, because the disk failed. The reason is a
  * complete sentence without full stop. */
 void expfs_fail(struct expfs *ex, const char *reason);
+
+/* Is nothing to be written, because of that, or for the kernel lets nothing through? That
+ * is another matter from one remount to the next. */
+bool expfs_is_read_only(struct expfs *ex);
 
 /* Hands on the result of a sync; one that failed ends all writing, but not for
  * want of memory or descriptors. */

@@ -117,7 +117,7 @@ enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const j
 {
 	_cleanup_json_ json_t *branches = json_array(), *warnings = json_array();
 	const char *path = json_string_value(json_object_get(args, "path"));
-	bool read_only = atomic_load(&ex->read_only) || ex->mounted_read_only;
+	bool read_only = expfs_is_read_only(ex);
 	struct space s = { 0 };
 	int r;
 
