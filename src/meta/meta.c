@@ -39,7 +39,7 @@ struct meta {
 	atomic_bool in_order; /* it was clean, or meta_recovered() was called */
 	atomic_bool left_garbage;
 	atomic_bool distrusted;
-	atomic_bool sync_failed; /* inside SQLite */
+	atomic_bool sync_failed; /* inside SQLite too */
 	uint64_t commits, synced;
 	_Atomic uint64_t next_id;
 	uint64_t id_limit; /* next_id in the database; under write_lock */
@@ -284,7 +284,11 @@ uint64_t meta_id(struct meta *m)
 
 static int sync_log(struct meta *m)
 {
-	return m->log->pMethods->xSync(m->log, SQLITE_SYNC_NORMAL) == SQLITE_OK ? 0 : -EIO;
+	int rc;
+
+	errno = 0;
+	rc = m->log->pMethods->xSync(m->log, SQLITE_SYNC_NORMAL);
+	return db_error(&m->writer, rc);
 }
 
 int meta_sync(struct meta *m)
@@ -306,10 +310,12 @@ int meta_sync(struct meta *m)
 		r = sync_log(m);
 		pthread_mutex_lock(&m->sync_lock);
 		m->syncing = false;
-		if (r == 0)
+		if (r == 0) {
 			m->synced = target;
-		else
+		} else {
 			m->sync_error = r;
+			meta_note_sync_failed(m);
+		}
 		pthread_cond_broadcast(&m->sync_done);
 	}
 	return m->sync_error;

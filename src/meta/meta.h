@@ -56,7 +56,7 @@ uint64_t meta_id(struct meta *m);
  * kernel dropped does not come back. */
 int meta_sync(struct meta *m);
 
-/* Did a sync fail inside of a transaction? */
+/* Did a sync fail, inside of a transaction too? */
 bool meta_sync_failed(struct meta *m);
 
 /* Moves the log into the database file when it has grown; to be called now and

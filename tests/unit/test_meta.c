@@ -1,7 +1,9 @@
 #include <dirent.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include "meta/content.h"
+#include "meta/fault_vfs.h"
 #include "meta/dirent.h"
 #include "meta/inode.h"
 #include "meta/meta.h"
@@ -226,6 +228,62 @@ static void xattrs_hold_bytes_of_any_length(void **state)
 	assert_int_equal(meta_write(*state, tx_xattr, NULL), 0);
 }
 
+static int sync_errno;
+
+static int (*real_sync)(sqlite3_file *f, int flags);
+static sqlite3_vfs *real_vfs;
+
+static int failing_sync(sqlite3_file *f, int flags)
+{
+	if (sync_errno == 0)
+		return real_sync(f, flags);
+	errno = sync_errno;
+	return SQLITE_IOERR_FSYNC;
+}
+
+/* The syncs of a log fail while sync_errno is set. */
+static int open_failing(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *ret_flags)
+{
+	static sqlite3_io_methods methods;
+	int rc = real_vfs->xOpen(real_vfs, name, f, flags, ret_flags);
+
+	if (rc == SQLITE_OK && (flags & SQLITE_OPEN_WAL)) {
+		methods = *f->pMethods;
+		real_sync = methods.xSync;
+		methods.xSync = failing_sync;
+		f->pMethods = &methods;
+	}
+	return rc;
+}
+
+static void a_sync_that_fails_gives_its_errno_from_then_on(void **state)
+{
+	static const int errors[] = { ENOSPC, EDQUOT, EROFS, EIO };
+	static sqlite3_vfs vfs;
+	char path[sizeof(db_path) + 8];
+
+	real_vfs = sqlite3_vfs_find(DB_VFS);
+	vfs = *real_vfs;
+	vfs.xOpen = open_failing;
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+		struct make k = { .name = "a" };
+
+		snprintf(path, sizeof(path), "%s.%zu", db_path, i);
+		assert_int_equal(meta_create(path, 0, 0), 0);
+		sqlite3_vfs_register(&vfs, 0);
+		assert_int_equal(meta_open(path, NULL, NULL, &k.m), 0);
+		sqlite3_vfs_unregister(&vfs);
+		sync_errno = 0;
+		assert_int_equal(meta_write(k.m, tx_make, &k), 0);
+		sync_errno = errors[i];
+		assert_false(meta_sync_failed(k.m));
+		assert_int_equal(meta_sync(k.m), -errors[i]);
+		assert_int_equal(meta_sync(k.m), -errors[i]);
+		assert_true(meta_sync_failed(k.m));
+		meta_close(k.m);
+	}
+}
+
 #define test(f) cmocka_unit_test_setup_teardown(f, open_db, close_db)
 
 int main(void)
@@ -236,6 +294,7 @@ int main(void)
 		test(a_death_is_noticed_until_it_was_dealt_with),
 		test(a_death_in_another_session_of_the_disk_is_a_power_cut_until_it_was_dealt_with),
 		test(after_a_failure_of_the_disk_the_next_process_finds_a_power_cut),
+		test(a_sync_that_fails_gives_its_errno_from_then_on),
 		test(references_and_equals_follow_the_rows),   test(xattrs_hold_bytes_of_any_length),
 	};
 
