@@ -159,6 +159,27 @@ PY
     STORES=()
 }
 
+@test "an fsync for which a file of the store cannot be opened fails, and the next one is as good as ever" {
+    mount_store
+    echo before >"$D/before"
+    sync "$D/before" "$D"
+    echo content >"$D/a"
+    local file
+    file=$(find "$STORE/objects" -type f -newer "$D/before" -size 8c)
+    [[ $(cat "$file") == content ]]
+    mv "$file" "$file.away"
+    mkdir "$file"
+    equal "$(errno_of sync "$D")" "Is a directory"
+    equal "$(errno_of sync "$D")" "Is a directory"
+    echo more >"$D/b" # the keeper, too, may have tried meanwhile
+    sync "$D/b"
+    "$EXPFS" status "$MNT" --json | grep -q '"read_only": false'
+    rmdir "$file"
+    mv "$file.away" "$file"
+    sync "$D"
+    equal "$(cat "$D/a" "$D/b" | tr '\n' ' ')" "content more "
+}
+
 @test "a name that is replaced by rename over and over is in every listing" {
     mount_store
     timeout 120 python3 - "$D" <<'PY'

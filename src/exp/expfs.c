@@ -343,7 +343,7 @@ bool expfs_is_read_only(struct expfs *ex)
 
 int expfs_sync_result(struct expfs *ex, int r)
 {
-	if (r < 0 && r != -ENOMEM && r != -EMFILE && r != -ENFILE && r != -EROFS && r != -ENOENT)
+	if (r < 0 && (store_sync_failed(ex->store) || meta_sync_failed(ex->meta)))
 		expfs_fail(ex, "the store's disk failed a sync");
 	return r;
 }

@@ -83,8 +83,8 @@ void expfs_fail(struct expfs *ex, const char *reason);
  * is another matter from one remount to the next. */
 bool expfs_is_read_only(struct expfs *ex);
 
-/* Hands on the result of a sync; one that failed ends all writing, but not for
- * want of memory or descriptors. */
+/* Hands on the result of a sync; one that failed ends all writing, but not where
+ * none was made, for want of memory or descriptors or because a file cannot be opened. */
 int expfs_sync_result(struct expfs *ex, int r);
 
 /* Frees what is waiting to be freed, then, for what is small and precious, a

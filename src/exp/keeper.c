@@ -14,7 +14,6 @@
 #include "exp/settle.h"
 #include "exp/undo.h"
 #include "meta/content.h"
-#include "util/io.h"
 #include "util/log.h"
 
 #define TICK_NS 2000000000ll
@@ -296,7 +295,9 @@ static void tick(struct keeper *k)
 	round_of_removal(k, false);
 	pthread_mutex_unlock(&k->round_lock);
 	r = meta_checkpoint(ex->meta);
-	if (r < 0 && !expfs_is_full(r))
+	if (r == -EIO)
+		expfs_fail(ex, "the store's disk failed a sync");
+	else
 		expfs_sync_result(ex, r);
 	store_reserve_hold(ex->store);
 }
@@ -439,7 +440,7 @@ static void sync_for_the_end(struct keeper *k)
 	if (atomic_load(&ex->read_only))
 		return;
 	keeper_settle(ex);
-	if (expfs_sync_result(ex, io_sync_all(store_dirfd(ex->store))) == 0)
+	if (expfs_sync_result(ex, store_sync(ex->store)) == 0)
 		round_of_removal(k, true);
 }
 

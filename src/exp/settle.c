@@ -6,7 +6,6 @@
 #include "exp/undo.h"
 #include "meta/content.h"
 #include "meta/undo.h"
-#include "util/io.h"
 
 #define BATCH 256
 #define SYNC_ONE_BY_ONE 16
@@ -42,7 +41,7 @@ static int sync_object(struct expfs *ex, uint64_t id)
 static int sync_rows(struct expfs *ex, const struct content_row *row, int n)
 {
 	if (n > SYNC_ONE_BY_ONE)
-		return io_sync_all(store_dirfd(ex->store));
+		return store_sync(ex->store);
 	for (int i = 0; i < n; i++) {
 		int r = sync_object(ex, row[i].id);
 

@@ -38,6 +38,7 @@ struct object {
 };
 
 struct object_cache {
+	struct store *store;
 	int dirfd;
 	pthread_mutex_t lock;
 	unsigned open;
@@ -84,13 +85,14 @@ static unsigned descriptor_budget(void)
 	return (unsigned)MIN(rl.rlim_cur - OTHER_FDS, (rlim_t)MAX_BUDGET);
 }
 
-int object_cache_new(int dirfd, struct object_cache **ret)
+int object_cache_new(struct store *s, struct object_cache **ret)
 {
 	struct object_cache *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return -ENOMEM;
-	c->dirfd = dirfd;
+	c->store = s;
+	c->dirfd = store_dirfd(s);
 	c->budget = descriptor_budget();
 	pthread_mutex_init(&c->lock, NULL);
 	*ret = c;
@@ -300,6 +302,15 @@ void object_unpin(struct object *o)
 		close(fd);
 }
 
+static int sync_fd(struct object *o, int fd, bool data_only)
+{
+	int r = io_sync(fd, data_only);
+
+	if (r < 0)
+		store_note_sync_failed(o->cache->store);
+	return r;
+}
+
 static int sync_entry(struct object *o)
 {
 	char path[40];
@@ -311,7 +322,7 @@ static int sync_entry(struct object *o)
 	dir = FAULT(STORE, openat(o->cache->dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (dir < 0)
 		return -errno;
-	r = io_sync(dir, false);
+	r = sync_fd(o, dir, false);
 	if (r < 0)
 		return r;
 	scoped_lock(&o->cache->lock);
@@ -327,7 +338,7 @@ int object_sync(struct object *o, bool data_only)
 	r = object_pin(o, &fd);
 	if (r < 0)
 		return r;
-	r = io_sync(fd, data_only);
+	r = sync_fd(o, fd, data_only);
 	object_unpin(o);
 	if (r < 0)
 		return r;

@@ -19,7 +19,7 @@ struct object_cache;
 
 /* Used by store.c. */
 int object_init_dirs(int dirfd);
-int object_cache_new(int dirfd, struct object_cache **ret);
+int object_cache_new(struct store *s, struct object_cache **ret);
 void object_cache_free(struct object_cache *c);
 struct object_cache *store_objects(const struct store *s);
 
@@ -39,7 +39,8 @@ int object_pin(struct object *o, int *ret_fd);
 bool object_is_read_only(struct object *o); /* of a pinned one */
 void object_unpin(struct object *o);
 
-/* Syncs the content and, where it was not yet, the object's directory entry. */
+/* Syncs the content and, where it was not yet, the object's directory entry. Where
+ * it fails without store_sync_failed() it may be tried again. */
 int object_sync(struct object *o, bool data_only);
 
 /* stat of an object by its id, without a handle; when it was made, in ns, or where

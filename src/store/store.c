@@ -17,6 +17,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -45,6 +46,7 @@ struct store {
 	unsigned format;
 	pthread_mutex_t reserve_lock;
 	off_t reserve_held;
+	atomic_bool sync_failed;
 	struct object_cache *objects;
 };
 
@@ -206,7 +208,7 @@ int store_open(const char *path, struct store **ret, unsigned *ret_format)
 		return -errno;
 	if (io_stat(s->reservefd, &st) == 0)
 		s->reserve_held = st.st_size;
-	r = object_cache_new(s->dirfd, &s->objects);
+	r = object_cache_new(s, &s->objects);
 	if (r < 0)
 		return r;
 	*ret = steal(&s);
@@ -311,6 +313,25 @@ bool store_is_read_only(const struct store *s)
 	_cleanup_close_ int fd = FAULT(STORE, openat(s->dirfd, "format", O_RDWR | O_CLOEXEC));
 
 	return fd < 0 && errno == EROFS;
+}
+
+int store_sync(struct store *s)
+{
+	int r = io_sync_all(s->dirfd);
+
+	if (r < 0)
+		store_note_sync_failed(s);
+	return r;
+}
+
+bool store_sync_failed(const struct store *s)
+{
+	return atomic_load(&s->sync_failed);
+}
+
+void store_note_sync_failed(struct store *s)
+{
+	atomic_store(&s->sync_failed, true);
 }
 
 int store_statvfs(const struct store *s, struct statvfs *ret)

@@ -48,6 +48,14 @@ char *store_file(const struct store *s, const char *name); /* path of a file in 
  * for an error need not say so otherwise. */
 bool store_is_read_only(const struct store *s);
 
+/* Syncs the disk's file system. */
+int store_sync(struct store *s);
+
+/* Did a sync of this process fail, other than for want of what it takes to make one?
+ * What the kernel dropped then does not come back. */
+bool store_sync_failed(const struct store *s);
+void store_note_sync_failed(struct store *s); /* used by object.c */
+
 int store_statvfs(const struct store *s, struct statvfs *ret);
 
 /* The reserve: space that is held for the moment when the disk is full, so

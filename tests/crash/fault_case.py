@@ -308,7 +308,7 @@ class Case:
     def check_serving(self):
         status = self.status()
         self.read_only = status["read_only"]
-        if self.read_only and not self.classes & SYNC and not self.forever and "openat" not in self.where:
+        if self.read_only and not self.classes & SYNC and not self.forever:
             raise Bad("is read-only, but no sync failed: %s" % status.get("read_only_reason"))
         if self.read_only:
             return self.check_read_only(status)
