@@ -174,9 +174,9 @@ static int fill(struct fill *f, off_t off)
 		r = add_dots(f, off);
 	if (r == 0 && real && off < VIEW_COOKIE)
 		r = add_real(f, off);
-	if (r == 0 && (!real || f->ino == atomic_load(&f->fs->branches)))
-		r = add_views(f, off);
-	return r;
+	if (r == 0)
+		r = real ? fs_is_branches(f->fs, f->ino) : 1;
+	return r == 1 ? add_views(f, off) : r;
 }
 
 static void read_dir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi, bool plus)

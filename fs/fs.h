@@ -35,7 +35,7 @@ struct fs {
 	struct view_table *views;
 	pthread_mutex_t handles_lock;
 	struct handle *handles; /* open ones: file.c */
-	_Atomic uint64_t branches;    /* inode of the top's directory of that name, 0: none */
+	_Atomic uint64_t branches;    /* see fs_is_branches() */
 	atomic_bool has_capabilities; /* any file has a security.capability */
 };
 
@@ -63,8 +63,10 @@ void fs_unlinked(struct fs *fs, uint64_t ino);
 /* The kernel was told of an inode fewer times. */
 void fs_forget(struct fs *fs, uint64_t ino, uint64_t n);
 
-/* name.c: looks the directory branches up anew after a change at the top. */
-void fs_find_branches(struct fs *fs);
+/* name.c: is it the top's directory of that name? 1, 0, or -errno where that cannot be
+ * found out. */
+int fs_is_branches(struct fs *fs, uint64_t ino);
+void fs_forget_branches(struct fs *fs); /* at the beginning, and after a change at the top */
 
 /* The handlers, by file. */
 /* attr.c */

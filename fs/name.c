@@ -74,27 +74,56 @@ void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forg
 	fuse_reply_none(req);
 }
 
-void fs_find_branches(struct fs *fs)
+/* fs->branches is the inode, 0 where there is none, or, with this bit, not known, and
+ * another number each time, so that no look from before is taken for one after. */
+#define UNKNOWN (1ull << 63)
+
+void fs_forget_branches(struct fs *fs)
+{
+	atomic_store(&fs->branches, UNKNOWN | meta_id(fs->ex->meta));
+}
+
+static int find_branches(struct fs *fs, uint64_t *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 	struct dirent_row d;
-	bool found = dirent_get(db, META_ROOT, "branches", &d) == 0 && d.type == DT_DIR;
+	int r = dirent_get(db, META_ROOT, "branches", &d);
 
-	atomic_store(&fs->branches, found ? d.ino : 0);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	*ret = r == 0 && d.type == DT_DIR ? d.ino : 0;
+	return 0;
+}
+
+int fs_is_branches(struct fs *fs, uint64_t ino)
+{
+	uint64_t known = atomic_load(&fs->branches), found;
+	int r;
+
+	if (!(known & UNKNOWN))
+		return ino == known;
+	r = find_branches(fs, &found);
+	if (r < 0)
+		return r;
+	atomic_compare_exchange_strong(&fs->branches, &known, found);
+	return ino == found;
 }
 
 void names_changed(struct fs *fs, uint64_t parent)
 {
 	if (parent == META_ROOT)
-		fs_find_branches(fs);
+		fs_forget_branches(fs);
 }
 
 void names_reply_taken(fuse_req_t req, int r, uint64_t parent, const char *name, uint64_t unlinked)
 {
 	struct fs *fs = fs_of(req);
+	int view = r == -ENOENT ? fs_is_branches(fs, parent) : 0;
 
-	if (r == -ENOENT && parent == atomic_load(&fs->branches) && view_is_branch(req, name))
-		r = -EROFS;
+	if (view == 1)
+		view = view_is_branch(req, name);
+	if (view != 0)
+		r = view < 0 ? view : -EROFS;
 	if (r == 0 && unlinked)
 		fs_unlinked(fs, unlinked);
 	if (r == 0)
@@ -140,14 +169,17 @@ void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct fs *fs = fs_of(req);
 	struct fuse_entry_param none = { .entry_timeout = FS_TIMEOUT };
 	struct inode_row row;
-	int r;
+	int r, view;
 
 	if (view_is(parent) || !strcmp(name, FS_DOT)) {
 		view_lookup(req, parent, name);
 		return;
 	}
 	r = lookup(fs, parent, name, &row);
-	if (r == -ENOENT && parent == atomic_load(&fs->branches))
+	view = r == -ENOENT ? fs_is_branches(fs, parent) : 0;
+	if (view < 0)
+		r = view;
+	if (view == 1)
 		view_lookup(req, parent, name);
 	else if (r == -ENOENT)
 		fuse_reply_entry(req, &none); /* the kernel may keep that there is none */

@@ -210,13 +210,14 @@ static const struct checkpoint *shown(const struct key *key, struct source *s)
 }
 
 /* Does the directory hold a checkpoints/? WeightsLab looks for these through links
- * too, and would find one root twice. */
-static bool is_root(struct fs *fs, uint64_t dir)
+ * too, and would find one root twice. 1, 0 or -errno. */
+static int is_root(struct fs *fs, uint64_t dir)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 	struct dirent_row d;
+	int r = dirent_get(db, dir, "checkpoints", &d);
 
-	return dirent_get(db, dir, "checkpoints", &d) == 0;
+	return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
 /* A link's target, relative to where the link stands. */
@@ -227,10 +228,13 @@ static int link_target(struct fs *fs, const struct key *key, struct source *s, c
 	const char *path = s->path;
 
 	*ret_mtime = s->dir.mtime;
-	if (key->kind == BRANCH_RUN && is_root(fs, key->dir))
-		return -ENOENT;
-	if (key->kind == BRANCH_RUN)
+	if (key->kind == BRANCH_RUN) {
+		int r = is_root(fs, key->dir);
+
+		if (r != 0)
+			return r < 0 ? r : -ENOENT;
 		return asprintf(ret, *path ? "../../%s" : "../..%s", path) < 0 ? -ENOMEM : 0;
+	}
 	c = shown(key, s);
 	if (!c)
 		return -ENOENT;
@@ -374,15 +378,16 @@ void view_lookup(fuse_req_t req, uint64_t parent, const char *name)
 		view_forget(fs, e.ino, 1);
 }
 
-bool view_is_branch(fuse_req_t req, const char *name)
+int view_is_branch(fuse_req_t req, const char *name)
 {
 	_cleanup_(cred_done) struct cred cred = cred_of(req);
 	struct branch b;
+	int r = branch_by_name(fs_of(req)->ex, &cred, name, &b);
 
-	if (branch_by_name(fs_of(req)->ex, &cred, name, &b) < 0)
-		return false;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
 	branch_free(&b);
-	return true;
+	return 1;
 }
 
 void view_list_free(struct view_list *l)
@@ -457,9 +462,10 @@ static int list_view(struct fs *fs, struct cred *cred, const struct key *key, st
 		r = add_entry(l, "latest", branch ? BRANCH_LATEST : DOT_LATEST, key->dir, 0);
 	if (r == 0)
 		r = add_entry(l, "step", branch ? BRANCH_STEPS : DOT_STEPS, key->dir, 0);
-	if (r == 0 && branch && !is_root(fs, key->dir))
-		r = add_entry(l, "run", BRANCH_RUN, key->dir, 0);
-	return r;
+	if (r < 0 || !branch)
+		return r;
+	r = is_root(fs, key->dir);
+	return r == 0 ? add_entry(l, "run", BRANCH_RUN, key->dir, 0) : MIN(r, 0);
 }
 
 int view_list(fuse_req_t req, uint64_t ino, struct view_list *ret)

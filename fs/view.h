@@ -31,8 +31,8 @@ void view_forget(struct fs *fs, uint64_t ino, uint64_t n);
 int view_stat(fuse_req_t req, uint64_t ino, struct stat *ret);
 int view_target(fuse_req_t req, uint64_t ino, char **ret); /* of a link; to be freed */
 
-/* Is there a view of a branch of that name? */
-bool view_is_branch(fuse_req_t req, const char *name);
+/* Is there a view of a branch of that name? 1, 0 or -errno. */
+int view_is_branch(fuse_req_t req, const char *name);
 
 struct view_entry {
 	char *name;

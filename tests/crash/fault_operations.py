@@ -327,6 +327,18 @@ def list_names(c):
 
 
 @operation
+def look_at_a_branch(c):
+    """After a change at the top, whose branches/ is looked up anew."""
+    branches = os.path.join(c.point, "branches")
+    with c.faults():
+        os.mkdir(os.path.join(c.point, "more"))
+        if "main" not in os.listdir(branches):
+            raise Bad("a list of branches leaves one out")
+        os.stat(os.path.join(branches, "main"))
+    c.expect({}, {})
+
+
+@operation
 def keeper_round(c):
     put(c / "f", OLD)
     c.settle()
