@@ -10,6 +10,7 @@
 #include "exp/path.h"
 #include "format/whole.h"
 #include "meta/content.h"
+#include "util/io.h"
 
 #define IDLE_NS 10000000000ll /* a directory left alone that long may be complete */
 #define CLOCK_NS 20000000ll   /* more than the kernel's clock for files may be coarse */
@@ -175,7 +176,7 @@ static ssize_t read_small(struct expfs *ex, uint64_t dir, const char *name, char
 	if (r < 0)
 		return r;
 	if (obj) {
-		n = pread(fd, buf, size, 0);
+		n = io_pread(fd, buf, size, 0);
 		file_read_end(obj);
 	}
 	return n;
