@@ -43,6 +43,23 @@ role() { xattr "$1" user.expfs.role; }
     [[ $(ls "$MNT/branches" | tr '\n' ' ') == "exp.a.run1 main " ]]
 }
 
+@test "status names the keys of config.yaml that are not known, and the one that may be meant" {
+    printf 'rols:\n  WEIGHTS: ["*.mine"]\ncommit: immediate\nruns: ["/exp/*"]\n? [a]\n: b\n' >"$STORE/config.yaml"
+    mount_store
+    mkdir -p "$MNT/exp/a"
+    echo x >"$MNT/exp/a/step_1.pt"
+    [[ $(readlink "$MNT/branches/exp.a/latest") == ../../exp/a/step_1.pt ]]
+    "$EXPFS" status "$MNT" >"$SCRATCH/status"
+    grep -q 'config.yaml: line 1: rols: no key of this version; perhaps roles is meant' "$SCRATCH/status"
+    grep -q 'config.yaml: line 3: commit: no key of this version$' "$SCRATCH/status"
+    equal "$(grep -c config.yaml "$SCRATCH/status")" 3
+    umount_store
+    "$EXPFS" init "$SCRATCH/other"
+    cp "$SCRATCH/other/config.yaml" "$STORE/config.yaml"
+    mount_store
+    not grep -q config.yaml <("$EXPFS" status "$MNT")
+}
+
 @test "a broken config.yaml leaves the defaults in force and status says so" {
     printf 'roles: [\n' >"$STORE/config.yaml"
     mount_store

@@ -11,6 +11,7 @@
 #define MAX_SIZE (1u << 20)
 #define MAX_DEPTH 16
 #define MAX_RUNS 1000
+#define NAME_MAX_LEN 16 /* of a key, and of what may be meant to be one */
 #define FIRST_RUN "/runs/*"
 
 const char config_default_text[] =
@@ -34,7 +35,7 @@ struct reader {
 	yaml_event_t event; /* the one looked at */
 	unsigned depth;
 	struct config *config;
-	size_t runs;
+	size_t runs, unknown;
 	char **error;
 };
 
@@ -49,6 +50,9 @@ void config_free(struct config *c)
 	for (char **p = c->runs; p && *p; p++)
 		free(*p);
 	free(c->runs);
+	for (char **p = c->unknown; p && *p; p++)
+		free(*p);
+	free(c->unknown);
 	if (c->rules)
 		role_rules_free(c->rules);
 	free(c);
@@ -62,7 +66,8 @@ int config_new(struct config **ret)
 	if (!c)
 		return -ENOMEM;
 	c->runs = calloc(MAX_RUNS + 1, sizeof(*c->runs));
-	if (!c->runs)
+	c->unknown = calloc(CONFIG_UNKNOWN_MAX + 1, sizeof(*c->unknown));
+	if (!c->runs || !c->unknown)
 		return -ENOMEM;
 	c->runs[0] = strdup(FIRST_RUN);
 	if (!c->runs[0])
@@ -239,6 +244,60 @@ static int read_roles(struct reader *rd)
 	return r;
 }
 
+/* How many letters are to be changed, put in or left out to make one of the other. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[NAME_MAX_LEN + 1], n = strlen(b);
+
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		size_t before = row[0]++;
+
+		for (size_t j = 1; j <= n; j++) {
+			size_t other = before + (a[i - 1] != b[j - 1]);
+
+			before = row[j];
+			row[j] = MIN(other, 1 + MIN(row[j], row[j - 1]));
+		}
+	}
+	return row[n];
+}
+
+/* The key that may be meant, or NULL. */
+static const char *nearest(const char *key, const char *const *names, size_t count)
+{
+	const char *found = NULL;
+	size_t least = 3;
+
+	for (size_t i = 0; i < count && strlen(key) <= NAME_MAX_LEN; i++) {
+		size_t d = distance(key, names[i]);
+
+		if (d < least) {
+			least = d;
+			found = names[i];
+		}
+	}
+	return found;
+}
+
+static int note_unknown(struct reader *rd, const char *const *names, size_t count)
+{
+	const char *key = rd->event.type == YAML_SCALAR_EVENT ? scalar(rd) : "?";
+	const char *meant = nearest(key, names, count);
+	char **p = &rd->config->unknown[rd->unknown];
+
+	if (rd->unknown == CONFIG_UNKNOWN_MAX)
+		return 0;
+	if (asprintf(p, "line %zu: %.200s: no key of this version%s%s%s", rd->event.start_mark.line + 1, key,
+		     meant ? "; perhaps " : "", meant ? meant : "", meant ? " is meant" : "") < 0) {
+		*p = NULL;
+		return -ENOMEM;
+	}
+	rd->unknown++;
+	return 0;
+}
+
 static int read_top(struct reader *rd)
 {
 	static const char *const names[] = { "runs", "roles" };
@@ -253,6 +312,8 @@ static int read_top(struct reader *rd)
 		size_t key = 0;
 
 		r = read_key(rd, names, ARRAY_SIZE(names), &seen, &key);
+		if (r == 0 && key == ARRAY_SIZE(names))
+			r = note_unknown(rd, names, ARRAY_SIZE(names));
 		if (r == 0 && key == ARRAY_SIZE(names))
 			r = skip(rd);
 		if (r == 0)

@@ -6,15 +6,18 @@
  *     WEIGHTS: ["*.ckpt2"]
  *     none: ["scratch/"]
  *
- * Keys that are not known are left alone: later versions have more. */
+ * Keys that are not known are left alone, for later versions have more, and told. */
 #ifndef EXPFS_CONFIG_H
 #define EXPFS_CONFIG_H
 
 #include "format/role.h"
 
+#define CONFIG_UNKNOWN_MAX 16
+
 struct config {
 	char **runs; /* patterns of absolute paths in the mount, NULL-terminated; the default is the first */
 	struct role_rules *rules;
+	char **unknown; /* a line for each key that is not known, up to CONFIG_UNKNOWN_MAX, NULL-terminated */
 };
 
 /* The defaults. */

@@ -42,6 +42,8 @@ int warn_of_store(struct expfs *ex, json_t *warnings)
 		warn(warnings, "read-only", NULL, "%s", ex->read_only_reason);
 	if (ex->config_error)
 		warn(warnings, "config", NULL, "config.yaml: %s; the defaults are used", ex->config_error);
+	for (char **p = ex->config->unknown; *p; p++)
+		warn(warnings, "config", NULL, "config.yaml: %s", *p);
 	warn_of_power_cut(&ex->recovered, warnings);
 	r = expfs_statvfs(ex, &v);
 	if (r < 0)
