@@ -120,19 +120,50 @@ field() { "$EXPFS" status --store "$STORE" --json | python3 -c 'import json, sys
 
 not_here() { [[ $(readlink "/proc/$1/ns/mnt") != $(readlink /proc/self/ns/mnt) ]]; }
 
+# umount_waits TEXT COMMAND...: umount says so and waits until the command was run
+umount_waits() {
+    local umount text=$1
+    shift
+    "$EXPFS" umount "$MNT" 2>"$SCRATCH/err" 3>&- &
+    umount=$!
+    wait_until grep -q "$text" "$SCRATCH/err"
+    kill -0 "$umount"
+    "$@"
+    wait "$umount"
+    equal "$(wc -l <"$SCRATCH/err")" 1
+}
+
 @test "umount waits for a daemon that is not done, and says so" {
+    require_root
+    mount_store
+    local pid
+    pid=$(daemon_pid)
+    mkdir "$SCRATCH/ns"
+    mount --bind "$SCRATCH/ns" "$SCRATCH/ns"
+    mount --make-private "$SCRATCH/ns"
+    touch "$SCRATCH/ns/file"
+    unshare --mount="$SCRATCH/ns/file" --propagation private true # keeps a copy of the mount, and nobody is in there
+    umount_waits "$MNT: is unmounted; waiting for the daemon, process $pid, to end" umount "$SCRATCH/ns/file"
+    umount "$SCRATCH/ns"
+    no_process "$pid"
+}
+
+@test "umount says where else the file system is mounted, if that is what it waits for" {
+    require_root
+    mount_store
+    mkdir "$SCRATCH/second"
+    mount --bind "$MNT" "$SCRATCH/second"
+    umount_waits "$MNT: is unmounted, but mounted in another place too; waiting; unmount it there: findmnt -S $STORE" umount "$SCRATCH/second"
+}
+
+@test "umount names a process for which the mount is there still, if that is what it waits for" {
     require_root
     mount_store
     background unshare -m --propagation private sleep 600 # keeps a copy of the mount
     wait_until not_here "$BG"
     local pid
     pid=$(daemon_pid)
-    "$EXPFS" umount "$MNT" 2>"$SCRATCH/err" 3>&- &
-    local umount=$!
-    wait_until grep -q "waiting for the daemon, process $pid" "$SCRATCH/err"
-    kill -0 "$umount"
-    kill "$BG"
-    wait "$umount"
+    umount_waits "$MNT: is unmounted here, but not for process $BG (sleep), which" kill "$BG"
     no_process "$pid"
 }
 

@@ -78,6 +78,7 @@ static int read_mount(char *line, int id, struct place *p)
 	source = strtok_r(NULL, " ", &save);
 	if (!type || !source)
 		return -EPROTO;
+	snprintf(p->device, sizeof(p->device), "%s", field[2]);
 	p->root = strdup(unescape(field[3]));
 	p->point = strdup(unescape(field[4]));
 	p->type = strdup(type);

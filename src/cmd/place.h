@@ -5,7 +5,7 @@
 #ifndef EXPFS_CMD_PLACE_H
 #define EXPFS_CMD_PLACE_H
 
-#include "util/util.h"
+#include "util/mounts.h"
 
 #define PLACE_TYPE "fuse.expfs"
 
@@ -13,6 +13,7 @@ struct place {
 	int fd;     /* O_PATH; keeps the mount busy until place_let_go() */
 	char *path; /* absolute, without links */
 	/* Of the mount, from /proc/self/mountinfo: */
+	char device[MOUNTS_DEVICE]; /* number of its file system */
 	char *point;  /* where it is mounted */
 	char *root;   /* what of its file system is mounted there, "/" but for bind mounts */
 	char *type;   /* as PLACE_TYPE */

@@ -1,5 +1,7 @@
 /* umount: takes the mount away, then waits for the daemon, which first ends
  * what it has under way. */
+#include <ctype.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <poll.h>
@@ -13,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/place.h"
 #include "cmd/unmount.h"
+#include "util/io.h"
 #include "util/log.h"
 
 #define LOOK_MS 20
@@ -57,20 +60,61 @@ static bool has_ended(const struct daemon *d)
 	return true;
 }
 
-static void wait_for_daemon(const struct daemon *d, const char *point)
+/* A process for which the file system is mounted still, in another namespace than ours, or
+ * 0. Only who may look into a process is told of its mounts. */
+static long find_holder(const char *device)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *e;
+	long holder = 0;
+
+	while (proc && holder == 0 && (e = readdir(proc)) != NULL) {
+		struct mounts m = { 0 };
+		char table[300];
+
+		snprintf(table, sizeof(table), "/proc/%s/mountinfo", e->d_name);
+		if (strspn(e->d_name, "0123456789") == strlen(e->d_name) && mounts_of(table, device, &m) == 0 && m.n > 0)
+			holder = atol(e->d_name);
+	}
+	if (proc)
+		closedir(proc);
+	return holder;
+}
+
+static void tell_of_wait(const struct daemon *d, const struct place *p)
+{
+	struct mounts here = { 0 };
+	long holder = mounts_of("/proc/self/mountinfo", p->device, &here) == 0 && here.n > 0 ? 0 : find_holder(p->device);
+	_cleanup_free_ char *name = NULL;
+	char path[64];
+
+	if (here.n > 0) {
+		log_msg("%s: is unmounted, but mounted in another place too; waiting; unmount it there: findmnt -S %s", p->point,
+			p->source);
+	} else if (holder) {
+		snprintf(path, sizeof(path), "/proc/%ld/comm", holder);
+		if (io_read_file(AT_FDCWD, path, 64, &name, NULL) == 0)
+			for (char *s = name; *s; s++)
+				*s = *s == '\n' ? 0 : isprint((unsigned char)*s) ? *s : '?';
+		log_msg("%s: is unmounted here, but not for process %ld (%s), which has mounts of its own; waiting; end that, or:"
+			" nsenter -t %ld -m umount %s", p->point, holder, name ? name : "?", holder, p->point);
+	} else if (d->pid) {
+		log_msg("%s: is unmounted; waiting for the daemon, process %ld, to end", p->point, (long)d->pid);
+	} else {
+		log_msg("%s: is unmounted; waiting for the daemon to end", p->point);
+	}
+}
+
+static void wait_for_daemon(const struct daemon *d, const struct place *p)
 {
 	int64_t start = monotonic_ns();
 	bool said = false;
 
-	while (!has_ended(d)) {
-		if (said || monotonic_ns() - start < SAY_AFTER_NS)
-			continue;
-		if (d->pid)
-			log_msg("%s: is unmounted; waiting for the daemon, process %ld, to end", point, (long)d->pid);
-		else
-			log_msg("%s: is unmounted; waiting for the daemon to end", point);
-		said = true;
-	}
+	while (!has_ended(d))
+		if (!said && monotonic_ns() - start >= SAY_AFTER_NS) {
+			tell_of_wait(d, p);
+			said = true;
+		}
 }
 
 static void close_daemon(struct daemon *d)
@@ -102,7 +146,7 @@ static int umount_place(struct place *p, bool lazy)
 	if (r < 0)
 		return fail(p->point, r, reason);
 	if (!lazy && !dead)
-		wait_for_daemon(&daemon, p->point);
+		wait_for_daemon(&daemon, p);
 	return OP_DONE;
 }
 
