@@ -174,8 +174,9 @@ static int fill(struct fill *f, off_t off)
 		r = add_dots(f, off);
 	if (r == 0 && real && off < VIEW_COOKIE)
 		r = add_real(f, off);
-	if (r == 0)
-		r = real ? fs_is_branches(f->fs, f->ino) : 1;
+	if (r != 0)
+		return r; /* 1: the reply is full */
+	r = real ? fs_is_branches(f->fs, f->ino) : 1;
 	return r == 1 ? add_views(f, off) : r;
 }
 

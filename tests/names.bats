@@ -33,6 +33,18 @@ for n in names: assert open(os.path.join(d, n), "rb").read() == n, n
 PY
 }
 
+@test "a directory whose listing takes several replies has its own names in it only" {
+    echo x >"$MNT/step_1.pt"
+    equal "$(ls "$MNT/branches")" main
+    mkdir "$D/long"
+    python3 - "$D/long" <<'PY'
+import os, sys
+names = {"%0230d" % i for i in range(500)}
+for n in names: open(os.path.join(sys.argv[1], n), "x").close()
+assert sorted(os.listdir(sys.argv[1])) == sorted(names)
+PY
+}
+
 @test "a directory of many entries lists, finds and loses them all" {
     local count=20000
     long && count=100000
