@@ -306,9 +306,10 @@ int names_write(struct names *n, int (*write)(struct expfs *, meta_fn, void *), 
 		file_drop_finish(ex, &n->drop); /* it was committed */
 		r = file_get(ex, n->unsynced, &file);
 		if (r == 0)
-			r = file_sync(file, true);
+			r = file_settle(file);
 		if (r < 0)
 			return r;
+		n->synced = n->unsynced;
 	}
 	if (r == 0)
 		file_drop_finish(ex, &n->drop);
@@ -323,14 +324,14 @@ static int tx_link(struct db *db, void *arg)
 	int r = names_get_parent(db, n->newparent, &parent);
 
 	n->drop.n = 0;
-
 	if (r == 0)
 		r = inode_get(db, n->ino, &n->row);
 	if (r < 0)
 		return r;
 	if (S_ISDIR(n->row.mode))
 		return -EPERM;
-	r = n->row.nlink > 0 ? names_check_synced(db, n, n->ino) : 0;
+	n->unsynced = n->ino;
+	r = n->row.nlink > 0 ? names_check_synced(db, n, n->ino) : undo_renamed(db, n->ino, 0, n->synced == n->ino, &n->drop);
 	if (r != 0)
 		return r;
 	n->row.nlink++;

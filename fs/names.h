@@ -17,6 +17,7 @@ struct names {
 	uint64_t got_role; /* file whose new name can give it a role, 0: none */
 	struct inode_row row;
 	uint64_t unsynced; /* the file that SYNC_FIRST is about */
+	uint64_t synced;   /* the one that was synced for it */
 	struct file_drop drop;
 };
 

@@ -158,7 +158,7 @@ static int tx_rename(struct db *db, void *arg)
 	if (there == 0 && from.ino == to.ino && !(n->flags & RENAME_NOREPLACE))
 		return 0;
 	n->unsynced = from.ino;
-	r = undo_renamed(db, from.ino, there == 0 ? to.ino : 0, &n->drop);
+	r = undo_renamed(db, from.ino, there == 0 ? to.ino : 0, n->synced == from.ino, &n->drop);
 	if (r != 0)
 		return r;
 	if (there == 0)

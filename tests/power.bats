@@ -37,6 +37,25 @@ is_bytes() { # PATH SIZE SEED
     cmp "$SCRATCH/wanted" "$1"
 }
 
+# Runs the Python program that it is given, in D. fail() in it: names are on the disk, contents are not, and the disk
+# takes no more.
+program() {
+    python3 - "$D" "$SCRATCH/disk" <<EOF
+import fcntl, os, struct, subprocess, sys, time
+os.chdir(sys.argv[1])
+def sync(path):
+    fd = os.open(path, os.O_RDONLY); os.fsync(fd); os.close(fd)
+def fail():
+    sync("other")
+    fcntl.ioctl(os.open(sys.argv[2], os.O_RDONLY), 0x8004587d, struct.pack("I", 2))
+$(cat)
+EOF
+}
+
+is_only() { # PATH SIZE LETTER
+    equal "$(stat -c %s "$1") $(tr -d "$3" <"$1" | wc -c)" "$2 0" "size of $1, and bytes that are not $3"
+}
+
 @test "a checkpoint that was renamed over another without fsync is the other one after a power cut" {
     bytes "$D/latest.pt" 3000000 1
     sync_all
@@ -238,6 +257,65 @@ PY
     python3 -c 'import ctypes,sys; assert ctypes.CDLL(None).renameat2(-100, sys.argv[1].encode(), -100, sys.argv[2].encode(), 2) == 0' "$D/a" "$D/b"
     umount_store
     "$EXPFS" fsck "$STORE"
+}
+
+@test "a save in the midst of which its directory was synced, and that was renamed over another, is the other one" {
+    program <<'PY'
+open("latest.pt", "wb").write(b"A" * 3000000); sync(".")
+f = open("latest.pt.tmp", "wb", buffering=0)
+f.write(b"B" * 1000000)
+sync(".")
+f.write(b"B" * 2000000); f.close()
+os.rename("latest.pt.tmp", "latest.pt")
+PY
+    sync_names
+    power_cut
+    is_only "$D/latest.pt" 3000000 A
+    not test -e "$D/latest.pt.tmp"
+}
+
+@test "a save that is renamed over another before it is closed is the other one until then, synced as its directory may be" {
+    program <<'PY'
+open("latest.pt", "wb").write(b"A" * 3000000)
+open("last.pt", "wb").write(b"A" * 3000000)
+open("last.pt.tmp", "wb").write(b"C" * 100000)  # left from before
+sync(".")
+def save(name):
+    f = open(name + ".tmp", "wb", buffering=0)
+    f.write(b"B" * 1000000); sync(".")
+    os.rename(name + ".tmp", name); sync(".")
+    f.write(b"B" * 1000000); sync(".")
+    return f
+files = save("latest.pt"), save("last.pt")
+fail()
+PY
+    power_cut
+    is_only "$D/latest.pt" 3000000 A
+    is_only "$D/last.pt" 3000000 A
+}
+
+@test "a file that its directory was synced with is there, though it was being written" {
+    program <<'PY'
+f = open("new", "wb", buffering=0)
+f.write(b"A" * 1000); sync("."); f.write(b"B" * 1000)
+g = open("old", "wb"); g.close(); sync(".")
+fail()
+PY
+    power_cut
+    equal "$(head -c 1000 "$D/new" | tr -d A | wc -c) $(stat -c %s "$D/old")" "0 0"
+    (($(stat -c %s "$D/new") >= 1000))
+}
+
+@test "a file that was changed in place, closed and renamed over another is as it was closed, or the other one" {
+    program <<'PY'
+open("latest", "wb").write(b"A" * 3000000)
+open("copy", "wb").write(b"B" * 3000000); sync(".")
+f = open("copy", "r+b", buffering=0); f.write(b"C" * 3000000); f.close()
+os.rename("copy", "latest")
+PY
+    sync_names
+    power_cut
+    is_only "$D/latest" 3000000 C
 }
 
 @test "a log that is kept open for minutes is there after a power cut, a save that began just now is not" {

@@ -69,6 +69,10 @@ int file_set_mtime(struct file *f, int64_t mtime, meta_fn set, void *arg);
  * failure ends all writing to the store. */
 int file_sync(struct file *f, bool data_only);
 
+/* The same for what nobody asked to be on the disk, but what is to be done with the
+ * file needs to be there (exp/undo.h); not what was committed. */
+int file_settle(struct file *f);
+
 /* Seals a live content that nobody has open to write, if it has a role: its name
  * may have given it one just now. */
 void file_seal_left_alone(struct expfs *ex, uint64_t ino);

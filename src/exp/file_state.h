@@ -23,7 +23,7 @@ struct file {
 	atomic_uint writers;      /* handles that may write and are not gone */
 	atomic_uint unflushed;    /* of these, those that were never closed by anybody */
 	_Atomic int64_t closed_at; /* monotonic: the last close that left none unflushed; 0: written since */
-	bool fresh;         /* written from empty */
+	atomic_bool fresh;  /* written from empty; set before the content is there */
 	bool dirty;         /* written since the last sealing */
 	uint64_t missing;   /* offset of bytes that could not be written; UINT64_MAX: none */
 	bool marked;        /* live, and the row says that its writer closed it */

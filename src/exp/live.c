@@ -56,11 +56,11 @@ static int become_new_live(struct file *f, struct object *obj, bool fresh)
 		file_abandon(f->ex, obj);
 		return r;
 	}
+	f->fresh = fresh;
 	file_set_content(f, obj, true);
 	file_drop_finish(f->ex, &c.drop);
 	digest_run_free(f->run);
 	f->run = fresh ? digest_run_new() : NULL;
-	f->fresh = fresh;
 	f->missing = fresh ? UINT64_MAX : f->missing;
 	return 0;
 }

@@ -163,8 +163,8 @@ static int is_whole(struct recovery *k)
 
 static int recover_content(struct recovery *k)
 {
-	meta_fn f = k->content.synced == CONTENT_CHANGED ? tx_unseal : tx_undo_content;
-	int r = k->content.state == CONTENT_SEALED ? is_whole(k) : 0;
+	meta_fn f = content_is_behind(k->content.synced) ? tx_unseal : tx_undo_content;
+	int r = k->content.state == CONTENT_SEALED && k->content.synced != CONTENT_HELD ? is_whole(k) : 0;
 
 	if (r != 0)
 		return MIN(r, 0);

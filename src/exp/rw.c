@@ -285,6 +285,7 @@ int file_set_mtime(struct file *f, int64_t mtime, meta_fn set, void *arg)
 struct settle {
 	struct file *f;
 	struct content_row content;
+	enum content_synced live; /* what it is then if it is live */
 	struct file_drop drop;
 };
 
@@ -293,7 +294,7 @@ static int tx_settle(struct db *db, void *arg)
 	struct settle *s = arg;
 
 	s->drop.n = 0;
-	return undo_settle(db, s->f->ino, s->content.id, s->content.seal, &s->drop);
+	return undo_settle(db, s->f->ino, s->content.id, s->content.seal, s->live, &s->drop);
 }
 
 static int get_content(struct file *f, uint64_t object, struct content_row *ret)
@@ -305,9 +306,9 @@ static int get_content(struct file *f, uint64_t object, struct content_row *ret)
 
 /* Syncs the object once and notes it, unless both was done and it is as it was.
  * 1: the file has another content, or it was sealed, meanwhile. */
-static int sync_and_settle(struct file *f, struct object *obj, bool data_only)
+static int sync_and_settle(struct file *f, struct object *obj, bool data_only, bool wanted)
 {
-	struct settle s = { .f = f };
+	struct settle s = { .f = f, .live = !wanted && f->fresh ? CONTENT_BEGUN : CONTENT_CHANGED };
 	int r = get_content(f, object_id(obj), &s.content);
 
 	if (r < 0)
@@ -321,7 +322,7 @@ static int sync_and_settle(struct file *f, struct object *obj, bool data_only)
 		return r;
 	file_drop_finish(f->ex, &s.drop);
 	scoped_lock(&f->point);
-	if (f->obj == obj && f->live && s.content.state == CONTENT_LIVE)
+	if (f->obj == obj && f->live && s.content.state == CONTENT_LIVE && s.live == CONTENT_CHANGED)
 		f->settled = true;
 	return 0;
 }
@@ -337,8 +338,8 @@ static int settle_empty(struct file *f)
 	return r;
 }
 
-/* The content that the file has now; settled: that this was synced before. */
-static int sync_content(struct file *f, bool data_only)
+/* The content that the file has now; wanted: by its user. */
+static int sync_content(struct file *f, bool data_only, bool wanted)
 {
 	int r = 1;
 
@@ -357,7 +358,7 @@ static int sync_content(struct file *f, bool data_only)
 		pthread_mutex_lock(&f->point);
 		settled = f->settled && f->obj == obj;
 		pthread_mutex_unlock(&f->point);
-		r = settled ? expfs_sync_result(f->ex, object_sync(obj, data_only)) : sync_and_settle(f, obj, data_only);
+		r = settled ? expfs_sync_result(f->ex, object_sync(obj, data_only)) : sync_and_settle(f, obj, data_only, wanted);
 		file_read_end(obj);
 	}
 	return r;
@@ -365,10 +366,15 @@ static int sync_content(struct file *f, bool data_only)
 
 int file_sync(struct file *f, bool data_only)
 {
-	int r = atomic_load(&f->ex->read_only) ? -EIO : sync_content(f, data_only);
+	int r = atomic_load(&f->ex->read_only) ? -EIO : sync_content(f, data_only, true);
 
 	if (r == 0)
 		r = expfs_sync_result(f->ex, meta_sync(f->ex->meta));
 	/* One that failed meanwhile may have taken the error of this one's bytes. */
 	return r == 0 && atomic_load(&f->ex->read_only) ? -EIO : r;
+}
+
+int file_settle(struct file *f)
+{
+	return atomic_load(&f->ex->read_only) ? -EROFS : sync_content(f, true, false);
 }

@@ -59,7 +59,7 @@ int file_is_shareable(struct db *db, uint64_t object)
 	struct content_row row;
 	int r = content_get(db, object, &row);
 
-	return r < 0 ? r : row.synced == CONTENT_CHANGED ? -EAGAIN : 0;
+	return r < 0 ? r : content_is_behind(row.synced) ? -EAGAIN : 0;
 }
 
 static int tx_seal(struct db *db, void *arg)
@@ -155,7 +155,7 @@ static int take_equal(struct file *f, uint64_t id, struct object **ret)
 	}
 	if (r == -ESTALE)
 		return -EAGAIN;
-	if (r == 0 && row.synced == CONTENT_CHANGED)
+	if (r == 0 && content_is_behind(row.synced))
 		r = settle_content(f->ex, &row);
 	return r < 0 ? r : object_get(f->ex->store, id, ret);
 }

@@ -23,7 +23,8 @@ static int tx_synced(struct db *db, void *arg)
 	int r = 0;
 
 	for (int i = 0; i < m->n && r == 0; i++)
-		r = content_set_synced(db, m->row[i].id, m->row[i].seal);
+		r = m->row[i].state == CONTENT_LIVE ? content_set_begun(db, m->row[i].id) :
+						      content_set_synced(db, m->row[i].id, m->row[i].seal, CONTENT_BEGUN);
 	return r;
 }
 
@@ -122,7 +123,7 @@ static int tx_settle(struct db *db, void *arg)
 	struct settle *s = arg;
 
 	s->drop.n = 0;
-	return undo_settle(db, s->ino, s->object, 0, &s->drop);
+	return undo_settle(db, s->ino, s->object, 0, CONTENT_BEGUN, &s->drop);
 }
 
 /* Is it a file that is written once, from its beginning to its end? */
@@ -199,14 +200,10 @@ static int tx_let_go(struct db *db, void *arg)
 
 	l->drop.n = 0;
 	for (int i = 0; i < l->n && r == 0; i++) {
-		int open = l->whatever ? 0 : undo_is_open(db, l->row[i].ino);
-
-		if (open == 0 && !l->whatever && !l->dir && file_has_writers(l->ex, l->row[i].ino) && is_empty(db, l->row[i].ino))
+		if (!l->whatever && !l->dir && file_has_writers(l->ex, l->row[i].ino) && is_empty(db, l->row[i].ino))
 			continue;
-		if (open == 0 || open == -ESTALE)
-			r = undo_forget(db, l->row[i].ino, &l->drop);
-		else
-			r = MIN(open, 0);
+		r = l->whatever ? undo_forget(db, l->row[i].ino, &l->drop) :
+				  MIN(undo_check_settled(db, l->row[i].ino, &l->drop), 0);
 	}
 	return r;
 }

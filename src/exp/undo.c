@@ -1,6 +1,5 @@
 #include "exp/undo.h"
 
-#include "meta/content.h"
 #include "meta/undo.h"
 
 int undo_forget(struct db *db, uint64_t ino, struct file_drop *drop)
@@ -14,13 +13,13 @@ int undo_forget(struct db *db, uint64_t ino, struct file_drop *drop)
 	return r < 0 ? r : file_drop_object(db, row.old, drop);
 }
 
-/* 1 if the object is on the disk; none is, too. */
+/* 1 if the object is on the disk; one whose row is lost is not. */
 static int is_on_disk(struct db *db, uint64_t object)
 {
 	struct content_row row;
-	int r = object ? content_get(db, object, &row) : 0;
+	int r = content_get(db, object, &row);
 
-	return r < 0 ? r : !object || row.synced != CONTENT_UNSYNCED;
+	return r < 0 ? (r == -ESTALE ? 0 : r) : content_is_on_disk(row.synced);
 }
 
 /* What the inode goes back to: *ret_old with 1; 0: nothing, it is new. */
@@ -66,49 +65,75 @@ int undo_replaced(struct db *db, uint64_t ino, uint64_t old, uint64_t new, struc
 	return r < 0 ? r : file_drop_object(db, old, drop);
 }
 
-int undo_is_open(struct db *db, uint64_t ino)
+/* 1; 0: there is no content, or its row is lost, and nothing to care for. */
+static int get_content(struct db *db, const struct inode_row *row, struct content_row *ret)
 {
-	struct inode_row row;
-	int r = inode_get(db, ino, &row);
+	int r = row->object ? content_get(db, row->object, ret) : -ESTALE;
 
-	if (r < 0 || !S_ISREG(row.mode))
-		return r;
-	r = is_on_disk(db, row.object);
-	return r < 0 ? r : r == 0;
+	return r == -ESTALE ? 0 : r < 0 ? r : 1;
 }
 
 int undo_check_settled(struct db *db, uint64_t ino, struct file_drop *drop)
 {
-	int r = undo_is_open(db, ino);
+	struct content_row content;
+	struct inode_row row;
+	int r = inode_get(db, ino, &row);
 
-	return r == 0 ? undo_forget(db, ino, drop) : r;
+	if (r == 0)
+		r = get_content(db, &row, &content);
+	if (r < 0 && r != -ESTALE)
+		return r;
+	if (r > 0 && (!content_is_on_disk(content.synced) ||
+		      (content.state == CONTENT_SEALED && content_is_behind(content.synced))))
+		return 1;
+	return undo_forget(db, ino, drop);
 }
 
-int undo_renamed(struct db *db, uint64_t ino, uint64_t over, struct file_drop *drop)
+/* Notes for an inode that has nothing of its own to go back to what over leads to. */
+static int go_back_to(struct db *db, const struct inode_row *row, uint64_t over)
 {
-	struct inode_row row, there = { 0 };
+	struct inode_row there;
 	uint64_t good;
-	int r = undo_check_settled(db, ino, drop);
+	int r = over ? inode_get(db, over, &there) : 0;
 
-	if (r <= 0)
-		return r;
-	r = inode_get(db, ino, &row);
-	if (r == 0 && over)
-		r = inode_get(db, over, &there);
 	if (r < 0)
 		return r;
-	/* It has a past of its own, which may have been synced, and the new name not. */
-	r = undo_get(db, ino, &(struct undo_row){ 0 });
-	if (r != 0)
-		return r;
 	/* Names that never had that content; a content with two owners. */
-	if (row.nlink > 1 || (over && (there.nlink > 1 || !S_ISREG(there.mode))))
+	if (row->nlink > 1 || (over && (there.nlink > 1 || !S_ISREG(there.mode))))
 		return 1;
 	r = over ? last_good(db, over, there.object, &good) : 0;
-	return r > 0 ? undo_put(db, ino, good) : r;
+	if (r <= 0)
+		return r;
+	r = content_unset_begun(db, row->object);
+	return r < 0 ? r : undo_put(db, row->ino, good);
 }
 
-int undo_settle(struct db *db, uint64_t ino, uint64_t object, uint64_t seal, struct file_drop *drop)
+int undo_renamed(struct db *db, uint64_t ino, uint64_t over, bool synced, struct file_drop *drop)
+{
+	struct content_row content;
+	struct inode_row row;
+	int r = inode_get(db, ino, &row);
+
+	if (r == 0)
+		r = get_content(db, &row, &content);
+	if (r < 0)
+		return r;
+	/* A live one can be synced as it is now, and no better. */
+	synced = synced && r > 0 && content.state == CONTENT_LIVE && content_is_on_disk(content.synced);
+	if (r > 0 && over && content.synced == CONTENT_CHANGED && !synced)
+		return 1;
+	if (r == 0 || content.synced == CONTENT_WHOLE || content.synced == CONTENT_CHANGED ||
+	    (content.synced == CONTENT_BEGUN && !over))
+		return undo_forget(db, ino, drop);
+	/* It has a past of its own, which may have been synced, and the new name not. */
+	r = undo_get(db, ino, &(struct undo_row){ 0 });
+	if (r == 0)
+		r = go_back_to(db, &row, over);
+	return r > 0 ? !synced : r;
+}
+
+int undo_settle(struct db *db, uint64_t ino, uint64_t object, uint64_t seal, enum content_synced live,
+		struct file_drop *drop)
 {
 	struct content_row content;
 	struct inode_row row;
@@ -125,6 +150,6 @@ int undo_settle(struct db *db, uint64_t ino, uint64_t object, uint64_t seal, str
 		return r;
 	if (content.seal != seal)
 		return 1;
-	r = content_set_synced(db, object, seal);
+	r = content_set_synced(db, object, seal, live);
 	return r < 0 ? r : undo_forget(db, ino, drop);
 }

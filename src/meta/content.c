@@ -9,6 +9,11 @@ int content_insert_live(struct db *db, uint64_t id)
 	return db_run(db, "INSERT INTO object(id, state, size, seal, synced) VALUES(?1, 0, 0, 0, 0)", "i", (int64_t)id);
 }
 
+static enum content_synced read_synced(int64_t n)
+{
+	return n < CONTENT_UNSYNCED || n > CONTENT_HELD ? CONTENT_CHANGED : (enum content_synced)n;
+}
+
 static void read_row(sqlite3_stmt *st, struct content_row *ret)
 {
 	const void *digest = sqlite3_column_blob(st, 3);
@@ -17,7 +22,7 @@ static void read_row(sqlite3_stmt *st, struct content_row *ret)
 		.id = (uint64_t)sqlite3_column_int64(st, 0),
 		.state = sqlite3_column_int64(st, 1) ? CONTENT_SEALED : CONTENT_LIVE,
 		.size = (uint64_t)sqlite3_column_int64(st, 2),
-		.synced = (enum content_synced)MIN(sqlite3_column_int64(st, 4), 2),
+		.synced = read_synced(sqlite3_column_int64(st, 4)),
 		.verdict = CONTENT_NO_VERDICT,
 		.seal = (uint64_t)sqlite3_column_int64(st, 6),
 	};
@@ -47,7 +52,7 @@ int content_set_live(struct db *db, uint64_t id)
 {
 	return db_run(db,
 		      "UPDATE object SET state=0, digest=NULL, verdict=NULL, seal=0,"
-		      " synced=CASE synced WHEN 0 THEN 0 ELSE 2 END WHERE id=?1",
+		      " synced=CASE synced WHEN 1 THEN 2 WHEN 4 THEN 0 ELSE synced END WHERE id=?1",
 		      "i", (int64_t)id);
 }
 
@@ -59,9 +64,31 @@ int content_set_sealed(struct db *db, uint64_t id, uint64_t seal, uint64_t size,
 		      (size_t)CONTENT_DIGEST);
 }
 
-int content_set_synced(struct db *db, uint64_t id, uint64_t seal)
+int content_set_synced(struct db *db, uint64_t id, uint64_t seal, enum content_synced live)
 {
-	return db_run(db, "UPDATE object SET synced=2-state WHERE id=?1 AND seal=?2", "ii", (int64_t)id, (int64_t)seal);
+	return db_run(db,
+		      "UPDATE object SET synced=CASE WHEN state=1 THEN 1 WHEN synced=2 THEN 2 ELSE ?3 END"
+		      " WHERE id=?1 AND seal=?2",
+		      "iii", (int64_t)id, (int64_t)seal, (int64_t)live);
+}
+
+int content_set_held(struct db *db, uint64_t id, uint64_t seal)
+{
+	return db_run(db, "UPDATE object SET synced=4 WHERE id=?1 AND seal=?2 AND state=1 AND synced=0", "ii", (int64_t)id,
+		      (int64_t)seal);
+}
+
+int content_set_begun(struct db *db, uint64_t id)
+{
+	return db_run(db,
+		      "UPDATE object SET synced=3 WHERE id=?1 AND state=0 AND synced=0 AND NOT EXISTS"
+		      " (SELECT 1 FROM inode i JOIN undo u ON u.inode=i.ino WHERE i.object=?1)",
+		      "i", (int64_t)id);
+}
+
+int content_unset_begun(struct db *db, uint64_t id)
+{
+	return db_run(db, "UPDATE object SET synced=0 WHERE id=?1 AND synced=3", "i", (int64_t)id);
 }
 
 int content_set_verdict(struct db *db, uint64_t id, uint64_t seal, int verdict)

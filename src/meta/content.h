@@ -12,8 +12,21 @@ enum content_state { CONTENT_LIVE = 0, CONTENT_SEALED = 1 };
 enum content_synced {
 	CONTENT_UNSYNCED = 0, /* nothing of it is known to be on the disk */
 	CONTENT_WHOLE = 1,    /* it is, as sealed */
-	CONTENT_CHANGED = 2,  /* it was, and was changed in place since: what the disk has is good */
+	CONTENT_CHANGED = 2,  /* it was, as its user wanted it, and was changed in place since: what the disk has is good */
+	CONTENT_BEGUN = 3,    /* it is in its first writing, of which the disk has what there was at some moment */
+	CONTENT_HELD = 4,     /* as 0; sealed by a close that may have been in the midst of its writing */
 };
+
+static inline bool content_is_on_disk(enum content_synced s)
+{
+	return s != CONTENT_UNSYNCED && s != CONTENT_HELD;
+}
+
+/* Sealed, it need not be on the disk as sealed, and has nothing to go back to. */
+static inline bool content_is_behind(enum content_synced s)
+{
+	return s == CONTENT_CHANGED || s == CONTENT_BEGUN;
+}
 
 struct content_row {
 	uint64_t id;
@@ -33,9 +46,16 @@ int content_set_sealed(struct db *db, uint64_t id, uint64_t seal, uint64_t size,
 		       const uint8_t digest[CONTENT_DIGEST]);
 
 /* What was found out about the content of one sealing (0: of a live one); nothing
- * happens where the object was opened or sealed again meanwhile. */
-int content_set_synced(struct db *db, uint64_t id, uint64_t seal);
+ * happens where the object was opened or sealed again meanwhile. live: what a live
+ * one that was synced is then, if it is not CONTENT_CHANGED already. */
+int content_set_synced(struct db *db, uint64_t id, uint64_t seal, enum content_synced live);
+int content_set_held(struct db *db, uint64_t id, uint64_t seal);
 int content_set_verdict(struct db *db, uint64_t id, uint64_t seal, int verdict);
+
+/* The live content of a file without an undo row gets from 0 to CONTENT_BEGUN; any
+ * from there back to 0. */
+int content_set_begun(struct db *db, uint64_t id);
+int content_unset_begun(struct db *db, uint64_t id);
 
 /* Up to max sealed objects of this size and digest, other than not_this; the
  * count. */

@@ -21,10 +21,12 @@
  *            immutable, may be shared, has a digest (XXH3-128). seal: number of
  *            the sealing, 0 while live. synced: 0 nothing of it is known to be on
  *            the disk; 1 content and directory entry, as of that sealing, are; 2 it
- *            was there once and was changed in place since. verdict: whether the
+ *            was there once and was changed in place since; 3 it is in its first
+ *            writing, of which the disk has some state; 4 as 0, and sealed while
+ *            somebody could still write (exp/undo.h). verdict: whether the
  *            format says it is whole, NULL until asked (format kind * 2, + 1 if it is)
  *   undo     old: what the content of an inode was before, while its object has
- *            synced 0 (NULL: empty). No row for such an inode: it is new
+ *            synced 0 or 4 (NULL: empty). No row for such an inode: it is new
  *            (exp/undo.h)
  *
  * What refers to an object is asked of inode_object and undo_old, never

@@ -46,7 +46,7 @@ int undo_list_settled(struct db *db, uint64_t dir, uint64_t after, struct undo_r
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
 		       "SELECT inode, old FROM undo WHERE inode>?1 AND NOT EXISTS (SELECT 1 FROM inode i JOIN object o"
-		       " ON o.id=i.object WHERE i.ino=undo.inode AND o.synced=0) AND (?2=0 OR EXISTS"
+		       " ON o.id=i.object WHERE i.ino=undo.inode AND o.synced IN (0, 4)) AND (?2=0 OR EXISTS"
 		       " (SELECT 1 FROM dirent d WHERE d.ino=inode AND d.parent=?2)) ORDER BY inode",
 		       "ii", (int64_t)after, (int64_t)dir);
 

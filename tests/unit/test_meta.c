@@ -7,6 +7,7 @@
 #include "meta/dirent.h"
 #include "meta/inode.h"
 #include "meta/meta.h"
+#include "meta/undo.h"
 #include "meta/xattr.h"
 #include "test.h"
 
@@ -179,10 +180,10 @@ static int tx_seal(struct db *db, void *arg)
 	assert_int_equal(equal[0], 50);
 	assert_int_equal(content_equal(db, 8, digest, 51, equal, 4), 0);
 	/* An answer about an earlier sealing is of no use. */
-	assert_int_equal(content_set_synced(db, 50, 99), 0);
+	assert_int_equal(content_set_synced(db, 50, 99, CONTENT_CHANGED), 0);
 	assert_int_equal(content_get(db, 50, &c), 0);
 	assert_false(c.synced);
-	assert_int_equal(content_set_synced(db, 50, 1), 0);
+	assert_int_equal(content_set_synced(db, 50, 1, CONTENT_CHANGED), 0);
 	assert_int_equal(content_get(db, 50, &c), 0);
 	assert_true(c.synced);
 	assert_int_equal(content_refs(db, 50), 0);
@@ -194,6 +195,53 @@ static int tx_seal(struct db *db, void *arg)
 	assert_int_equal(content_set_live(db, 50), 0);
 	assert_int_equal(content_equal(db, 9, digest, 51, equal, 4), 0);
 	return 0;
+}
+
+static int synced_of(struct db *db, uint64_t id)
+{
+	struct content_row c;
+
+	assert_int_equal(content_get(db, id, &c), 0);
+	return (int)c.synced;
+}
+
+static int tx_sync(struct db *db, void *arg)
+{
+	static const uint8_t digest[CONTENT_DIGEST] = { 4 };
+	struct inode_row row = { .ino = 72, .mode = S_IFREG, .nlink = 1, .object = 70 };
+
+	assert_int_equal(content_insert_live(db, 70), 0);
+	assert_int_equal(inode_insert(db, &row, NULL), 0);
+	assert_int_equal(undo_put(db, 72, 0), 0);
+	assert_int_equal(content_set_begun(db, 70), 0);
+	assert_int_equal(synced_of(db, 70), CONTENT_UNSYNCED); /* it has something to go back to */
+	assert_int_equal(undo_delete(db, 72), 0);
+	assert_int_equal(content_set_begun(db, 70), 0);
+	assert_int_equal(synced_of(db, 70), CONTENT_BEGUN);
+	assert_int_equal(content_set_sealed(db, 70, 1, 9, digest), 0);
+	assert_int_equal(synced_of(db, 70), CONTENT_BEGUN);
+	assert_int_equal(content_set_held(db, 70, 1), 0);
+	assert_int_equal(synced_of(db, 70), CONTENT_BEGUN);
+	assert_int_equal(content_unset_begun(db, 70), 0);
+	assert_int_equal(content_set_held(db, 70, 1), 0);
+	assert_int_equal(synced_of(db, 70), CONTENT_HELD);
+	assert_int_equal(content_set_live(db, 70), 0);
+	assert_int_equal(synced_of(db, 70), CONTENT_UNSYNCED);
+	assert_int_equal(content_set_synced(db, 70, 0, CONTENT_CHANGED), 0);
+	assert_int_equal(content_set_synced(db, 70, 0, CONTENT_BEGUN), 0);
+	assert_int_equal(content_unset_begun(db, 70), 0);
+	assert_int_equal(synced_of(db, 70), CONTENT_CHANGED);
+	assert_int_equal(content_set_sealed(db, 70, 2, 9, digest), 0);
+	assert_int_equal(content_set_synced(db, 70, 2, CONTENT_BEGUN), 0);
+	assert_int_equal(synced_of(db, 70), CONTENT_WHOLE);
+	assert_int_equal(content_set_live(db, 70), 0);
+	assert_int_equal(synced_of(db, 70), CONTENT_CHANGED);
+	return 0;
+}
+
+static void what_the_disk_has_of_a_content_follows_its_life(void **state)
+{
+	assert_int_equal(meta_write(*state, tx_sync, NULL), 0);
 }
 
 static void references_and_equals_follow_the_rows(void **state)
@@ -296,6 +344,7 @@ int main(void)
 		test(after_a_failure_of_the_disk_the_next_process_finds_a_power_cut),
 		test(a_sync_that_fails_gives_its_errno_from_then_on),
 		test(references_and_equals_follow_the_rows),   test(xattrs_hold_bytes_of_any_length),
+		test(what_the_disk_has_of_a_content_follows_its_life),   test(xattrs_hold_bytes_of_any_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
