@@ -46,19 +46,24 @@ static void handle_free(struct fs *fs, struct handle *h)
 	free(h);
 }
 
-/* Makes a handle; takes the file, with a failure too. */
+static bool is_writer(const struct fuse_file_info *fi)
+{
+	return (fi->flags & O_ACCMODE) != O_RDONLY;
+}
+
+/* Makes a handle; takes the file, of which a writer is open already, with a failure too. */
 static int handle_new(struct fs *fs, struct file *file, struct fuse_file_info *fi, struct handle **ret)
 {
 	struct handle *h = calloc(1, sizeof(*h));
 
 	if (!h) {
+		if (is_writer(fi))
+			file_close_writer(file, false);
 		file_put(file);
 		return -ENOMEM;
 	}
 	h->file = file;
-	h->writes = (fi->flags & O_ACCMODE) != O_RDONLY;
-	if (h->writes)
-		file_open_writer(file);
+	h->writes = is_writer(fi);
 	fi->fh = (uintptr_t)h;
 	fi->keep_cache = 1;
 	fi->noflush = !h->writes;
@@ -83,6 +88,8 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		r = -EROFS;
 	if (r == 0)
 		r = file_get(fs->ex, ino, &f);
+	if (r == 0 && is_writer(fi))
+		file_open_writer(f);
 	if (r == 0)
 		r = handle_new(fs, f, fi, &h);
 	if (r < 0) {
@@ -97,28 +104,34 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		handle_free(fs, h);
 }
 
-/* Makes a file with an object, for it will be written: name and content come
+static int new_file(struct expfs *ex, struct fs_make *m, struct file **ret)
+{
+	struct object *obj;
+	int r = file_new_object_precious(ex, &obj);
+
+	if (r < 0)
+		return r;
+	m->object = object_id(obj);
+	m->row.ino = meta_id(ex->meta);
+	return file_new(ex, m->row.ino, obj, ret);
+}
+
+/* Makes a file with an object, if it will be written: name and content come
  * into the database together. */
 static int create(fuse_req_t req, struct fs_make *m, struct fuse_file_info *fi, struct handle **ret)
 {
 	struct expfs *ex = fs_of(req)->ex;
-	bool writes = (fi->flags & O_ACCMODE) != O_RDONLY;
-	struct object *obj = NULL;
-	struct file *f;
+	struct file *f = NULL;
 	int r = atomic_load(&ex->read_only) ? -EROFS : 0;
 
-	if (r == 0 && writes && !view_is(m->parent)) {
-		r = file_new_object_precious(ex, &obj);
-		m->object = obj ? object_id(obj) : 0;
-	}
+	if (r == 0 && is_writer(fi) && !view_is(m->parent))
+		r = new_file(ex, m, &f);
 	if (r == 0)
 		r = fs_make(req, m);
-	if (r < 0) {
-		if (obj)
-			file_abandon(ex, obj);
-		return r;
-	}
-	r = obj ? file_adopt(ex, m->row.ino, obj, &f) : file_get(ex, m->row.ino, &f);
+	if (r < 0 && f)
+		file_new_failed(f);
+	if (r == 0 && !f)
+		r = file_get(ex, m->row.ino, &f);
 	return r < 0 ? r : handle_new(m->fs, f, fi, ret);
 }
 

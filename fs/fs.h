@@ -124,7 +124,7 @@ struct fs_make {
 	const char *target; /* of a symbolic link */
 	uint32_t uid, gid;
 	uint64_t object;    /* id of a new live object, 0: none */
-	struct inode_row row; /* of what was made */
+	struct inode_row row; /* of what was made; its number can be given */
 };
 int fs_make(fuse_req_t req, struct fs_make *m);
 

@@ -225,7 +225,7 @@ static int tx_make(struct db *db, void *arg)
 	if (r < 0)
 		return r;
 	m->row = (struct inode_row){
-		.ino = meta_id(m->fs->ex->meta),
+		.ino = m->row.ino ? m->row.ino : meta_id(m->fs->ex->meta),
 		.mode = m->mode | (is_dir ? parent.mode & S_ISGID : 0),
 		.nlink = m->name ? (is_dir ? 2 : 1) : 0,
 		.uid = m->uid,

@@ -318,6 +318,85 @@ PY
     is_only "$D/latest" 3000000 C
 }
 
+@test "a save in the midst of which a process was spawned goes back to the one before" {
+    program <<'PY'
+open("latest.pt", "wb").write(b"A" * 3000000); sync(".")
+f = open("latest.pt", "wb", buffering=0); f.write(b"B" * 1000000)
+g = open("step_1.pt", "wb", buffering=0); g.write(b"C" * 1000000)
+subprocess.run(["true"], close_fds=True)
+for i in range(20): open("small%d" % i, "w").write("x%d" % i)  # these are synced with all of the file system
+time.sleep(5)
+fail()
+PY
+    power_cut
+    is_only "$D/latest.pt" 3000000 A
+    not test -e "$D/step_1.pt"
+}
+
+@test "a save whose writer waits is not taken for one that is done, whatever the times of the file say" {
+    program <<'PY'
+open("latest.pt", "wb").write(b"A" * 3000000); sync(".")
+f = open("latest.pt", "wb", buffering=0); f.write(b"B" * 1000000)
+os.utime("latest.pt", (1, 1))
+time.sleep(5)
+fail()
+PY
+    power_cut
+    is_only "$D/latest.pt" 3000000 A
+}
+
+@test "a database that is closed is on the disk some seconds later, and so is one that is not written" {
+    program <<'PY'
+for name in "a", "b": open(name, "wb").write(b"A" * 300000)  # one content for both
+sync(".")
+f = open("a", "r+b", buffering=0); f.write(b"B" * 300000); f.close()
+f = open("a", "r+b")
+time.sleep(5)
+fail()
+PY
+    power_cut
+    is_only "$D/a" 300000 B
+    is_only "$D/b" 300000 A
+}
+
+@test "what was written by redirection of a shell is there as a whole, or not" {
+    bytes "$SCRATCH/new" 300000 1
+    cat "$SCRATCH/new" >"$D/new.pt"
+    echo "lr: 0.1" >"$D/config.yaml"
+    : >"$D/done"
+    sync_names
+    power_cut
+    equal "$(ls "$D" | xargs)" "done other"
+}
+
+@test "on a full disk what was synced of a file that is copied to be changed is not given up" {
+    umount_store
+    loop_disk small 120
+    STORE=$SCRATCH/small/store
+    store_init
+    mount_store
+    program <<'PY'
+for name in "app.db", "backup.db": open(name, "wb").write(b"A" * 3000000)
+open("other", "w").write("settled")
+sync("app.db"); sync(".")
+f = open("app.db", "r+b", buffering=0); f.write(b"B")
+g = open("fill", "wb", buffering=0)
+try:
+    while True: g.write(b"z" * 1000000)
+except OSError as e:
+    assert e.errno == 28, e
+os.unlink("fill")
+sys.argv[2] = sys.argv[2][:-len("disk")] + "small"
+fail()
+PY
+    kill_daemon
+    fusermount3 -uz "$MNT"
+    wait_until umount "$SCRATCH/small"
+    mount -o loop "$SCRATCH/small.img" "$SCRATCH/small"
+    mount_store
+    equal "$(stat -c %s "$D/app.db") $(tail -c 2999999 "$D/app.db" | tr -d A | wc -c)" "3000000 0"
+}
+
 @test "a log that is kept open for minutes is there after a power cut, a save that began just now is not" {
     long || skip "takes two minutes; EXPFS_TEST_LONG=1 runs it"
     exec 7>"$D/train.log" 8>"$D/step_1.pt"
@@ -329,6 +408,20 @@ PY
     power_cut
     grep -q '^line 30$' "$D/train.log"
     not test -e "$D/step_1.pt"
+}
+
+@test "a save that took minutes, and was renamed over another, is the other one or whole" {
+    long || skip "takes two minutes; EXPFS_TEST_LONG=1 runs it"
+    program <<'PY'
+open("latest.pt", "wb").write(b"A" * 3000000); sync(".")
+f = open("latest.pt.tmp", "wb", buffering=0)
+for i in range(66): f.write(b"B" * 10000); time.sleep(1)
+f.write(b"B" * 2000000); f.close()
+os.rename("latest.pt.tmp", "latest.pt")
+PY
+    sync_names
+    power_cut
+    is_only "$D/latest.pt" 3000000 A
 }
 
 @test "a store of the first format opens, its files as they were, and is of this format then" {

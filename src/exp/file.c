@@ -166,15 +166,6 @@ bool file_in_use(struct expfs *ex, uint64_t ino)
 	return *find(ex->files, ino) != NULL;
 }
 
-bool file_has_writers(struct expfs *ex, uint64_t ino)
-{
-	struct file *f;
-
-	scoped_lock(&ex->files->lock);
-	f = *find(ex->files, ino);
-	return f && f->writers > 0;
-}
-
 bool file_is_written(struct expfs *ex, uint64_t ino)
 {
 	struct file_table *t = ex->files;
@@ -195,6 +186,21 @@ bool file_is_written(struct expfs *ex, uint64_t ino)
 		pthread_cond_timedwait(&t->released, &t->lock, &until);
 		t->waiters--;
 	}
+}
+
+void file_get_use(struct expfs *ex, uint64_t ino, struct file_use *ret)
+{
+	struct file *f;
+
+	scoped_lock(&ex->files->lock);
+	f = *find(ex->files, ino);
+	*ret = (struct file_use){ 0 };
+	if (f)
+		*ret = (struct file_use){
+			.fresh = f->fresh,
+			.begun_at = f->begun_at,
+			.written_at = f->written_at,
+		};
 }
 
 int file_new_object(struct expfs *ex, struct object **ret)
@@ -221,49 +227,29 @@ void file_abandon(struct expfs *ex, struct object *obj)
 	object_put(obj);
 }
 
-static void set_fresh(struct file *f)
+int file_new(struct expfs *ex, uint64_t ino, struct object *obj, struct file **ret)
 {
-	f->fresh = true;
-	f->dirty = true;
-	f->times_set = false;
-	if (!f->run)
-		f->run = digest_run_new();
-}
-
-/* Somebody may have found the name, and got the file, already. */
-int file_adopt(struct expfs *ex, uint64_t ino, struct object *obj, struct file **ret)
-{
-	struct file_table *t = ex->files;
-	struct file **p, *f = file_alloc(ex, ino);
-	bool found;
+	struct file *f = file_alloc(ex, ino);
 
 	if (!f) {
-		object_put(obj);
+		file_abandon(ex, obj);
 		return -ENOMEM;
 	}
 	f->obj = obj;
-	f->live = true;
-	set_fresh(f);
-	pthread_mutex_lock(&t->lock);
-	p = find(t, ino);
-	found = *p != NULL;
-	if (found)
-		(*p)->refs++;
-	else
-		*p = f;
-	*ret = *p;
-	pthread_mutex_unlock(&t->lock);
-	if (!found)
-		return 0;
-	file_free(f);
-	f = *ret;
-	if (wait_loaded(f) < 0) {
-		file_put(f);
-		return -EIO;
-	}
-	scoped_lock(&f->lock);
-	set_fresh(f);
+	f->live = f->fresh = f->dirty = true;
+	f->run = digest_run_new();
+	f->writers = f->unflushed = 1;
+	f->begun_at = f->written_at = monotonic_ns();
+	scoped_lock(&ex->files->lock);
+	*find(ex->files, ino) = f;
+	*ret = f;
 	return 0;
+}
+
+void file_new_failed(struct file *f)
+{
+	file_abandon(f->ex, object_ref(f->obj));
+	file_put(f);
 }
 
 void file_set_content(struct file *f, struct object *obj, bool live)
@@ -309,16 +295,21 @@ static void set_closed(struct file *f, int writers, int unflushed)
 	struct file_table *t = f->ex->files;
 
 	scoped_lock(&t->lock);
+	if (f->writers == 0)
+		f->begun_at = monotonic_ns();
 	f->writers += (unsigned)writers;
 	f->unflushed += (unsigned)unflushed;
 	f->closed_at = f->unflushed == 0 ? monotonic_ns() : 0;
-	if (f->writers == 0)
+	if (f->writers == 0) {
+		f->written_at = 0;
 		pthread_cond_broadcast(&t->released);
+	}
 }
 
 void file_set_written(struct file *f)
 {
 	f->dirty = true;
+	f->written_at = f->writers > 0 ? monotonic_ns() : 0;
 	f->times_set = false;
 	if (f->closed_at) {
 		scoped_lock(&f->ex->files->lock);
@@ -331,9 +322,13 @@ void file_open_writer(struct file *f)
 	set_closed(f, +1, +1);
 }
 
-int file_end_writing(struct file *f)
+int file_end_writing(struct file *f, bool last)
 {
 	if (!f->dirty || f->unflushed > 0)
+		return 0;
+	/* A shell that opens a file for a command closes a copy of its descriptor first, and
+	 * a file that is sealed as empty could not be told from one that is to be so. */
+	if (!last && f->live && file_is_empty(f))
 		return 0;
 	return f->live ? file_seal(f) : file_mark_closed(f, true);
 }
@@ -345,7 +340,7 @@ int file_flush(struct file *f, bool *flushed)
 	scoped_lock(&f->lock);
 	set_closed(f, 0, *flushed ? 0 : -1);
 	*flushed = true;
-	r = file_end_writing(f);
+	r = file_end_writing(f, false);
 	if (f->unflushed == 0)
 		set_closed(f, 0, 0);
 	return r;
@@ -357,7 +352,7 @@ void file_close_writer(struct file *f, bool flushed)
 
 	scoped_lock(&f->lock);
 	set_closed(f, 0, flushed ? 0 : -1);
-	r = file_end_writing(f);
+	r = file_end_writing(f, f->writers == 1);
 	if (r < 0)
 		log_msg("inode %llu: could not be sealed when it was closed: %s", (unsigned long long)f->ino, strerror(-r));
 	set_closed(f, -1, 0);

@@ -28,19 +28,29 @@ void file_table_free(struct file_table *t);
 int file_get(struct expfs *ex, uint64_t ino, struct file **ret);
 void file_put(struct file *f);
 
-/* Is the inode in the table? Has anybody a handle to write it? Has anybody written
- * it and not closed it yet? The last waits a moment for a handle whose close has returned, since the kernel
- * tells of the end of a handle only after that. */
+/* Is the inode in the table? Has anybody a handle to write it? The latter waits a moment for a handle whose close has
+ * returned, since the kernel tells of the end of a handle only after that. */
 bool file_in_use(struct expfs *ex, uint64_t ino);
-bool file_has_writers(struct expfs *ex, uint64_t ino);
 bool file_is_written(struct expfs *ex, uint64_t ino);
 
-/* An object for a file that is about to be made: the caller inserts both rows,
- * file_adopt() then makes it the content of the inode, file_abandon() undoes. */
+/* Whether a content is done, for who does not hold the file. */
+struct file_use {
+	bool fresh;         /* it was begun empty */
+	int64_t begun_at;   /* monotonic, ns: when the first writer came, or it was begun */
+	int64_t written_at; /* monotonic, ns: the last write by one who has a handle, or 0 */
+};
+void file_get_use(struct expfs *ex, uint64_t ino, struct file_use *ret);
+
+/* An object that no row names yet. */
 int file_new_object(struct expfs *ex, struct object **ret);
 int file_new_object_precious(struct expfs *ex, struct object **ret); /* may use the reserve */
-int file_adopt(struct expfs *ex, uint64_t ino, struct object *obj, struct file **ret); /* takes obj */
-void file_abandon(struct expfs *ex, struct object *obj);                               /* takes obj */
+void file_abandon(struct expfs *ex, struct object *obj);             /* takes obj */
+
+/* A file that is about to be made, with this content and one handle to write: the
+ * caller inserts both rows, or undoes it. It comes first, so that nobody finds the rows
+ * and takes the file for one that is written by nobody. */
+int file_new(struct expfs *ex, uint64_t ino, struct object *obj, struct file **ret); /* takes obj */
+void file_new_failed(struct file *f);                                               /* takes f */
 
 void file_open_writer(struct file *f);
 /* flushed: one flag a handle, false at first, kept by the caller. */

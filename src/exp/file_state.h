@@ -19,10 +19,12 @@ struct file {
 	unsigned refs;     /* under the table's lock */
 
 	pthread_mutex_t lock;
-	/* The next three are changed under the table's lock, not this one. */
+	/* The next three are changed under the table's lock, too. */
 	atomic_uint writers;      /* handles that may write and are not gone */
 	atomic_uint unflushed;    /* of these, those that were never closed by anybody */
 	_Atomic int64_t closed_at; /* monotonic: the last close that left none unflushed; 0: written since */
+	_Atomic int64_t begun_at;  /* monotonic: when the first of the writers came, or the content was begun anew */
+	_Atomic int64_t written_at; /* monotonic: the last write by one of them; 0: none */
 	atomic_bool fresh;  /* written from empty; set before the content is there */
 	bool dirty;         /* written since the last sealing */
 	uint64_t missing;   /* offset of bytes that could not be written; UINT64_MAX: none */
@@ -42,8 +44,11 @@ struct file {
 /* Notes a write: what was sealed or closed before is so no longer. */
 void file_set_written(struct file *f);
 
-/* Seals what was written if nobody is left to write more. */
-int file_end_writing(struct file *f);
+/* Seals what was written if nobody is left to write more; last: for sure. */
+int file_end_writing(struct file *f, bool last);
+
+/* Is the content of the file without a byte? */
+bool file_is_empty(struct file *f);
 
 /* Makes the content one that may be written in place. */
 int file_make_live(struct file *f);

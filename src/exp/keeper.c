@@ -132,10 +132,10 @@ static int reap_batch(struct reap *p)
 	r = expfs_write_freeing(p->ex, tx_reap, p);
 	at_work = false;
 
-	if (r < 0 && !atomic_load(&p->ex->read_only))
-		log_msg("unlinked files cannot be removed: %s", strerror(-r));
-	else
+	if (r == 0)
 		file_drop_finish(p->ex, &p->drop);
+	else if (!atomic_load(&p->ex->read_only))
+		log_msg("unlinked files cannot be removed: %s", strerror(-r));
 	return r;
 }
 
@@ -217,7 +217,8 @@ static void remove_doomed(struct keeper *k)
 	doomed = k->doomed;
 	k->doomed = (struct ids){ 0 };
 	pthread_mutex_unlock(&k->lock);
-	if (expfs_sync_result(k->ex, meta_sync(k->ex->meta)) < 0)
+	/* A sync that failed meanwhile may have taken the error of this one. */
+	if (expfs_sync_result(k->ex, meta_sync(k->ex->meta)) < 0 || atomic_load(&k->ex->read_only))
 		doomed.n = 0; /* the next mount removes what has no row */
 	for (size_t i = 0; i < doomed.n; i++)
 		unlink_object(k->ex, doomed.v[i]);
@@ -226,13 +227,13 @@ static void remove_doomed(struct keeper *k)
 	k->removed += doomed.n;
 }
 
-/* last: of this process. */
-static void round_of_removal(struct keeper *k, bool last)
+/* whatever: also what is being written. */
+static void round_of_removal(struct keeper *k, bool whatever)
 {
 	at_work = true;
-	if (settle_sealed(k->ex, last) == 0)
-		settle_left_open(k->ex, last);
-	settle_let_go(k->ex, false);
+	if (settle_sealed(k->ex, whatever) == 0)
+		settle_live(k->ex, whatever);
+	settle_let_go(k->ex);
 	if (!atomic_load(&k->ex->read_only))
 		remove_doomed(k);
 	at_work = false;
@@ -254,7 +255,6 @@ bool keeper_reap(struct expfs *ex)
 {
 	struct keeper *k = ex->keeper;
 	uint64_t before;
-	int n;
 
 	if (!k || at_work || atomic_load(&ex->read_only))
 		return false;
@@ -266,12 +266,7 @@ bool keeper_reap(struct expfs *ex)
 	round_of_removal(k, false);
 	if (was_any_removed(k, before)) /* by us, or by a round that we waited for */
 		return true;
-	at_work = true;
-	n = settle_let_go(ex, true);
-	at_work = false;
-	if (n > 0)
-		log_msg("the disk is full: %d contents are given up that files had before their last save", n);
-	remove_doomed(k);
+	round_of_removal(k, true);
 	return was_any_removed(k, before);
 }
 

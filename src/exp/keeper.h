@@ -25,7 +25,8 @@ void keeper_remove(struct expfs *ex, uint64_t object);
 void keeper_settle(struct expfs *ex);
 
 /* Removes what waits to be removed, now, from the disk too; whether there was
- * anything. If not, the contents that are kept for a power cut alone are removed. */
+ * anything. If not, what is being written is synced as it is, so that nothing need be
+ * kept of what it took the place of. */
 bool keeper_reap(struct expfs *ex);
 
 #endif

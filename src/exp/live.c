@@ -57,6 +57,7 @@ static int become_new_live(struct file *f, struct object *obj, bool fresh)
 		return r;
 	}
 	f->fresh = fresh;
+	f->begun_at = monotonic_ns();
 	file_set_content(f, obj, true);
 	file_drop_finish(f->ex, &c.drop);
 	digest_run_free(f->run);

@@ -166,7 +166,7 @@ int file_truncate(struct file *f, uint64_t size)
 	scoped_lock(&f->lock);
 	r = size == 0 ? truncate_to_empty(f) : truncate_in_place(f, size);
 	/* By truncate(2) there is no handle whose close would end the writing. */
-	return r < 0 || f->writers > 0 ? r : file_end_writing(f);
+	return r < 0 || f->writers > 0 ? r : file_end_writing(f, true);
 }
 
 int file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)

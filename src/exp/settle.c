@@ -1,5 +1,6 @@
 /* Locks: none of its own. What is listed is looked at again in the transaction that
- * acts on it, for it is another by then, or gone. */
+ * acts on it, for it is another by then, or gone. A pass ends at the number that is the
+ * next when it begins, so that it does not follow those who make files. */
 #include "exp/settle.h"
 
 #include "exp/path.h"
@@ -9,22 +10,47 @@
 
 #define BATCH 256
 #define SYNC_ONE_BY_ONE 16
+#define MARK_BATCH 4096
 #define LET_GO_BATCH 128
-#define OPEN_NS 60000000000ll /* after which a file that is not closed is no save, but a log or the like */
+#define OPEN_NS 60000000000ll /* after which what is not closed is a log, and what is not written is done */
 
+/* Contents that are to be synced, or were: each as of a sealing, or live with 0. */
 struct marks {
-	struct content_row *row;
-	int n;
+	struct mark {
+		uint64_t id, seal;
+	} *mark;
+	size_t n, room;
+	size_t first; /* of a transaction */
 };
+
+static void cleanup_marks(struct marks *m)
+{
+	free(m->mark);
+}
+
+static int marks_add(struct marks *m, const struct content_row *row)
+{
+	if (m->n == m->room) {
+		size_t room = m->room ? m->room * 2 : BATCH;
+		struct mark *v = realloc(m->mark, room * sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		m->mark = v;
+		m->room = room;
+	}
+	m->mark[m->n++] = (struct mark){ .id = row->id, .seal = row->seal };
+	return 0;
+}
 
 static int tx_synced(struct db *db, void *arg)
 {
 	struct marks *m = arg;
 	int r = 0;
 
-	for (int i = 0; i < m->n && r == 0; i++)
-		r = m->row[i].state == CONTENT_LIVE ? content_set_begun(db, m->row[i].id) :
-						      content_set_synced(db, m->row[i].id, m->row[i].seal, CONTENT_BEGUN);
+	for (size_t i = m->first; i < MIN(m->n, m->first + MARK_BATCH) && r == 0; i++)
+		r = m->mark[i].seal ? content_set_synced(db, m->mark[i].id, m->mark[i].seal, CONTENT_CHANGED) :
+				      content_set_begun(db, m->mark[i].id);
 	return r;
 }
 
@@ -39,12 +65,12 @@ static int sync_object(struct expfs *ex, uint64_t id)
 }
 
 /* Few are synced each for itself, many by one sync of their file system. */
-static int sync_rows(struct expfs *ex, const struct content_row *row, int n)
+static int sync_objects(struct expfs *ex, const struct marks *m)
 {
-	if (n > SYNC_ONE_BY_ONE)
+	if (m->n > SYNC_ONE_BY_ONE)
 		return store_sync(ex->store);
-	for (int i = 0; i < n; i++) {
-		int r = sync_object(ex, row[i].id);
+	for (size_t i = 0; i < m->n; i++) {
+		int r = sync_object(ex, m->mark[i].id);
 
 		if (r < 0)
 			return r;
@@ -54,77 +80,92 @@ static int sync_rows(struct expfs *ex, const struct content_row *row, int n)
 
 static int sync_and_mark(struct expfs *ex, struct marks *m)
 {
-	int r = expfs_sync_result(ex, sync_rows(ex, m->row, m->n));
+	int r = expfs_sync_result(ex, sync_objects(ex, m));
 
-	return r < 0 || m->n == 0 ? r : expfs_write(ex, tx_synced, m);
+	for (m->first = 0; r == 0 && m->first < m->n; m->first += MARK_BATCH)
+		r = expfs_write(ex, tx_synced, m);
+	return r;
 }
 
-int settle_content(struct expfs *ex, const struct content_row *row)
+int settle_content(struct expfs *ex, uint64_t object, uint64_t seal)
 {
-	struct content_row copy = *row;
+	struct mark mark = { .id = object, .seal = seal };
 
-	return sync_and_mark(ex, &(struct marks){ .row = &copy, .n = 1 });
+	return sync_and_mark(ex, &(struct marks){ .mark = &mark, .n = 1 });
 }
 
-static bool is_older(int64_t time, int64_t than)
+static bool is_recent(int64_t at)
 {
-	int64_t age = now_ns() - time;
-
-	return age < -than || age > than;
+	return monotonic_ns() - at < OPEN_NS;
 }
 
-/* A file that somebody still has open to write may be in the midst of a save: a
- * forked child's close seals, too. */
-static int leave_out_open(struct expfs *ex, struct content_row *row, int n)
+/* A sealed content that somebody wrote just now and still can write may be in the midst of
+ * a save, for a forked child's close seals, too. */
+static bool may_go_on(struct expfs *ex, struct db *db, uint64_t object)
 {
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-	int kept = 0;
+	struct file_use use;
+	uint64_t ino;
 
-	for (int i = 0; i < n; i++) {
-		int64_t birth;
-		uint64_t ino;
+	if (content_owner(db, object, &ino) < 0)
+		return false;
+	file_get_use(ex, ino, &use);
+	return use.written_at && is_recent(use.written_at) && content_refs(db, object) < 2;
+}
 
-		if (content_owner(db, row[i].id, &ino) < 0 || !file_has_writers(ex, ino) || content_refs(db, row[i].id) > 1 ||
-		    object_birth(ex->store, row[i].id, &birth) < 0 || is_older(birth, OPEN_NS))
-			row[kept++] = row[i];
-	}
-	return kept;
+/* What is to be synced of the sealed contents, and what is to be held. */
+static int list_sealed(struct expfs *ex, bool whatever, struct marks *sync, struct marks *hold)
+{
+	struct content_row row[BATCH];
+	uint64_t after = 0, end = meta_id(ex->meta);
+	int n, r = 0;
+
+	do {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		n = content_list_unsynced(db, CONTENT_SEALED, after, row, BATCH);
+		for (int i = 0; i < n && r == 0; i++) {
+			after = row[i].id;
+			if (after >= end)
+				break;
+			if (whatever || !may_go_on(ex, db, after))
+				r = marks_add(sync, &row[i]);
+			else if (row[i].synced == CONTENT_UNSYNCED)
+				r = marks_add(hold, &row[i]);
+		}
+	} while (r == 0 && n == BATCH && after < end);
+	return n < 0 ? n : r;
+}
+
+static int tx_hold(struct db *db, void *arg)
+{
+	struct marks *m = arg;
+	int r = 0;
+
+	for (size_t i = 0; i < m->n && r == 0; i++)
+		r = content_set_held(db, m->mark[i].id, m->mark[i].seal);
+	return r;
 }
 
 int settle_sealed(struct expfs *ex, bool whatever)
 {
-	struct content_row row[BATCH];
-	struct marks m = { .row = row };
-	uint64_t after = 0;
-	int n, r = 0;
+	_cleanup_(cleanup_marks) struct marks sync = { 0 }, hold = { 0 };
+	int r = list_sealed(ex, whatever, &sync, &hold);
 
-	do {
-		{
-			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-			n = content_list_unsynced(db, CONTENT_SEALED, after, row, BATCH);
-		}
-		if (n <= 0)
-			break;
-		after = row[n - 1].id;
-		m.n = whatever ? n : leave_out_open(ex, row, n);
-		r = sync_and_mark(ex, &m);
-	} while (r == 0 && n == BATCH);
-	return n < 0 ? n : r;
+	/* Before a sync brings their bytes to the disk, it must have that they do not count. */
+	if (r == 0 && hold.n > 0)
+		r = expfs_write(ex, tx_hold, &hold);
+	if (r == 0 && hold.n > 0)
+		r = expfs_sync_result(ex, meta_sync(ex->meta));
+	return r < 0 ? r : sync_and_mark(ex, &sync);
 }
 
 struct settle {
+	struct expfs *ex;
 	uint64_t ino, object;
+	bool whatever;
+	enum content_synced live;
 	struct file_drop drop;
 };
-
-static int tx_settle(struct db *db, void *arg)
-{
-	struct settle *s = arg;
-
-	s->drop.n = 0;
-	return undo_settle(db, s->ino, s->object, 0, CONTENT_BEGUN, &s->drop);
-}
 
 /* Is it a file that is written once, from its beginning to its end? */
 static bool is_save(struct expfs *ex, struct db *db, uint64_t ino)
@@ -134,35 +175,52 @@ static bool is_save(struct expfs *ex, struct db *db, uint64_t ino)
 	return (role != ROLE_NONE && role != ROLE_SIGNALS) || path_inode_in_checkpoint(ex, db, ino);
 }
 
-/* A live content that is not known to be on the disk goes away in a power cut. So
- * it must be there before it is worth more than what it took the place of. */
-static void settle_if_left_open(struct expfs *ex, uint64_t object, bool whatever)
+/* A live content is worth more than what it took the place of if its writers are done,
+ * or never will be; live is what it is then. */
+static bool may_settle(struct settle *s, struct db *db)
 {
-	struct settle s = { .object = object };
-	int64_t birth;
-	struct stat st;
-	bool save;
+	struct file_use use;
 
-	if (object_stat(ex->store, object, &st) < 0 || object_birth(ex->store, object, &birth) < 0)
-		return;
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		if (content_owner(db, object, &s.ino) < 0)
-			return;
-		save = is_save(ex, db, s.ino);
-	}
-	if (!whatever && !is_older(timespec_ns(&st.st_mtim), OPEN_NS) && (save || !is_older(birth, OPEN_NS)))
-		return;
-	if (expfs_sync_result(ex, sync_object(ex, object)) == 0 && expfs_write(ex, tx_settle, &s) == 0)
-		file_drop_finish(ex, &s.drop);
+	file_get_use(s->ex, s->ino, &use);
+	s->live = use.written_at && use.fresh ? CONTENT_BEGUN : CONTENT_CHANGED;
+	return s->whatever || !use.written_at || (!is_recent(use.begun_at) && !is_save(s->ex, db, s->ino));
 }
 
-void settle_left_open(struct expfs *ex, bool whatever)
+/* It can have been renamed meanwhile, and be a save now. */
+static int tx_settle(struct db *db, void *arg)
 {
+	struct settle *s = arg, now = *s;
+
+	s->drop.n = 0;
+	return may_settle(&now, db) ? undo_settle(db, s->ino, s->object, 0, s->live, &s->drop) : 1;
+}
+
+static int settle_one(struct settle *s)
+{
+	bool may;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
+
+		may = content_owner(db, s->object, &s->ino) == 0 && may_settle(s, db);
+	}
+	if (!may)
+		return 0;
+	r = expfs_sync_result(s->ex, sync_object(s->ex, s->object));
+	if (r == 0)
+		r = expfs_write(s->ex, tx_settle, s);
+	if (r == 0)
+		file_drop_finish(s->ex, &s->drop);
+	return r == -ESTALE ? 0 : MIN(r, 0);
+}
+
+int settle_live(struct expfs *ex, bool whatever)
+{
+	struct settle s = { .ex = ex, .whatever = whatever };
 	struct content_row row[BATCH];
-	uint64_t after = 0;
-	int n;
+	uint64_t after = 0, end = meta_id(ex->meta);
+	int n, r = 0;
 
 	do {
 		{
@@ -170,28 +228,19 @@ void settle_left_open(struct expfs *ex, bool whatever)
 
 			n = content_list_unsynced(db, CONTENT_LIVE, after, row, BATCH);
 		}
-		for (int i = 0; i < n; i++) {
-			after = row[i].id;
-			settle_if_left_open(ex, row[i].id, whatever);
+		for (int i = 0; i < n && r == 0; i++) {
+			s.object = after = row[i].id;
+			r = settle_one(&s);
 		}
-	} while (n == BATCH);
+	} while (r == 0 && n == BATCH && after < end);
+	return n < 0 ? n : r;
 }
 
 struct let_go {
-	struct expfs *ex;
-	uint64_t dir; /* only what has a name there, 0: all */
 	struct undo_row row[LET_GO_BATCH];
 	int n;
-	bool whatever; /* also what is still needed */
 	struct file_drop drop;
 };
-
-static bool is_empty(struct db *db, uint64_t ino)
-{
-	struct inode_row row;
-
-	return inode_get(db, ino, &row) == 0 && row.object == 0;
-}
 
 static int tx_let_go(struct db *db, void *arg)
 {
@@ -199,88 +248,72 @@ static int tx_let_go(struct db *db, void *arg)
 	int r = 0;
 
 	l->drop.n = 0;
-	for (int i = 0; i < l->n && r == 0; i++) {
-		if (!l->whatever && !l->dir && file_has_writers(l->ex, l->row[i].ino) && is_empty(db, l->row[i].ino))
-			continue;
-		r = l->whatever ? undo_forget(db, l->row[i].ino, &l->drop) :
-				  MIN(undo_check_settled(db, l->row[i].ino, &l->drop), 0);
-	}
+	for (int i = 0; i < l->n && r == 0; i++)
+		r = MIN(undo_check_settled(db, l->row[i].ino, &l->drop), 0);
 	return r;
 }
 
-static int list(struct expfs *ex, const struct let_go *l, uint64_t after, struct undo_row *ret)
+/* dir: only what has a name there, 0: all. */
+static int let_go(struct expfs *ex, uint64_t dir)
 {
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-	return l->whatever ? undo_list_keeping(db, after, ret, LET_GO_BATCH) :
-			     undo_list_settled(db, l->dir, after, ret, LET_GO_BATCH);
-}
-
-static int let_go(struct expfs *ex, uint64_t dir, bool whatever)
-{
-	struct let_go l = { .ex = ex, .dir = dir, .whatever = whatever };
+	struct let_go l;
 	uint64_t after = 0;
-	int sum = 0, r;
+	int r = 0;
 
-	do {
-		l.n = list(ex, &l, after, l.row);
-		if (l.n <= 0)
-			break;
-		after = l.row[l.n - 1].ino;
-		r = expfs_write_freeing(ex, tx_let_go, &l);
-		if (r < 0)
-			return r;
-		file_drop_finish(ex, &l.drop);
-		sum += l.drop.n;
-	} while (l.n == LET_GO_BATCH);
-	return l.n < 0 ? l.n : sum;
-}
-
-int settle_let_go(struct expfs *ex, bool whatever)
-{
-	return let_go(ex, 0, whatever);
-}
-
-/* A live content that goes back to something need not be on the disk for its name
- * to be there. */
-static int leave_out_replaced(struct expfs *ex, struct content_row *row, int n)
-{
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-	struct undo_row undo;
-	uint64_t ino;
-	int kept = 0;
-
-	for (int i = 0; i < n; i++)
-		if (row[i].state == CONTENT_SEALED || content_owner(db, row[i].id, &ino) < 0 || undo_get(db, ino, &undo) == 0)
-			row[kept++] = row[i];
-	return kept;
-}
-
-int settle_dir(struct expfs *ex, uint64_t dir)
-{
-	struct content_row row[BATCH];
-	struct marks m = { .row = row };
-	uint64_t after = 0;
-	int n, r = 0;
-
-	if (atomic_load(&ex->read_only))
-		return -EIO;
 	do {
 		{
 			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-			n = content_list_unsynced_in(db, dir, after, row, BATCH);
+			l.n = undo_list_settled(db, dir, after, l.row, LET_GO_BATCH);
 		}
-		if (n <= 0)
+		if (l.n <= 0)
 			break;
-		after = row[n - 1].id;
-		m.n = leave_out_replaced(ex, row, n);
-		r = sync_and_mark(ex, &m);
-	} while (r == 0 && n == BATCH);
-	if (r == 0 && n >= 0)
-		r = MIN(let_go(ex, dir, false), 0);
+		after = l.row[l.n - 1].ino;
+		r = expfs_write_freeing(ex, tx_let_go, &l);
+		if (r == 0)
+			file_drop_finish(ex, &l.drop);
+	} while (r == 0 && l.n == LET_GO_BATCH);
+	return l.n < 0 ? l.n : r;
+}
+
+int settle_let_go(struct expfs *ex)
+{
+	return let_go(ex, 0);
+}
+
+/* Of the live contents in a directory those that have nothing to go back to, for
+ * their names to be there; and all sealed ones. */
+static int list_dir(struct expfs *ex, uint64_t dir, struct marks *m)
+{
+	struct content_row row[BATCH];
+	struct undo_row undo;
+	uint64_t ino, after = 0, end = meta_id(ex->meta);
+	int n, r = 0;
+
+	do {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		n = content_list_unsynced_in(db, dir, after, row, BATCH);
+		for (int i = 0; i < n && r == 0; i++) {
+			after = row[i].id;
+			if (row[i].state == CONTENT_SEALED || content_owner(db, after, &ino) < 0 || undo_get(db, ino, &undo) == 0)
+				r = marks_add(m, &row[i]);
+		}
+	} while (r == 0 && n == BATCH && after < end);
+	return n < 0 ? n : r;
+}
+
+int settle_dir(struct expfs *ex, uint64_t dir)
+{
+	_cleanup_(cleanup_marks) struct marks m = { 0 };
+	int r = atomic_load(&ex->read_only) ? -EIO : list_dir(ex, dir, &m);
+
 	if (r == 0)
-		r = n < 0 ? n : expfs_sync_result(ex, meta_sync(ex->meta));
+		r = sync_and_mark(ex, &m);
+	if (r == 0)
+		r = let_go(ex, dir);
+	if (r == 0)
+		r = expfs_sync_result(ex, meta_sync(ex->meta));
 	/* One that failed meanwhile may have taken the error of this one's bytes. */
 	return r == 0 && atomic_load(&ex->read_only) ? -EIO : r;
 }

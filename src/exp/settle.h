@@ -6,23 +6,21 @@
 
 #include "exp/expfs.h"
 
-struct content_row;
-
-/* Syncs an object and notes it in the row. */
-int settle_content(struct expfs *ex, const struct content_row *row);
+/* Syncs an object, as of that sealing, and notes it in the row. */
+int settle_content(struct expfs *ex, uint64_t object, uint64_t seal);
 
 /* Syncs what is in a directory, and all names: fsync of the directory. */
 int settle_dir(struct expfs *ex, uint64_t dir);
 
-/* Syncs sealed contents; but for whatever not those of files that somebody has had
- * open to write for less than a minute. */
+/* Syncs the sealed contents that there are now; but for whatever not those that may
+ * be in the midst of a save. */
 int settle_sealed(struct expfs *ex, bool whatever);
 
-/* Syncs live contents that were not closed for a minute; whatever: all. */
-void settle_left_open(struct expfs *ex, bool whatever);
+/* Syncs the live contents that nobody has open to write, and logs; whatever: all. */
+int settle_live(struct expfs *ex, bool whatever);
 
 /* Lets go of the contents that files had before, where what they have now is on the
- * disk; whatever: everywhere. How many. */
-int settle_let_go(struct expfs *ex, bool whatever);
+ * disk. */
+int settle_let_go(struct expfs *ex);
 
 #endif

@@ -43,8 +43,7 @@ static int tx_share(struct db *db, void *arg)
 	return r < 0 ? r : undo_replaced(db, row.ino, s->old, from.object, &s->drop);
 }
 
-/* Is the content of the file without a byte? */
-static bool is_empty(struct file *f)
+bool file_is_empty(struct file *f)
 {
 	struct stat st;
 	bool empty;
@@ -65,7 +64,7 @@ int file_share_whole(struct file *f, struct file *in, uint64_t max, uint64_t *re
 	_cleanup_(cleanup_object) struct object *obj = NULL;
 	int r;
 
-	if (!is_empty(f))
+	if (!file_is_empty(f))
 		return 0;
 	pthread_mutex_lock(&in->point);
 	if (in->obj && !in->live)

@@ -52,12 +52,3 @@ int undo_list_settled(struct db *db, uint64_t dir, uint64_t after, struct undo_r
 
 	return read_rows(db, st, r, ret, max);
 }
-
-int undo_list_keeping(struct db *db, uint64_t after, struct undo_row *ret, int max)
-{
-	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, "SELECT inode, old FROM undo WHERE inode>?1 AND old IS NOT NULL ORDER BY inode", "i",
-		       (int64_t)after);
-
-	return read_rows(db, st, r, ret, max);
-}

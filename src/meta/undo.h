@@ -18,7 +18,4 @@ int undo_delete(struct db *db, uint64_t ino);
  * are of no use any more, for what the inode has now is on the disk. The count. */
 int undo_list_settled(struct db *db, uint64_t dir, uint64_t after, struct undo_row *ret, int max);
 
-/* The same of all rows that keep a content. */
-int undo_list_keeping(struct db *db, uint64_t after, struct undo_row *ret, int max);
-
 #endif

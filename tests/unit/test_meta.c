@@ -344,7 +344,7 @@ int main(void)
 		test(after_a_failure_of_the_disk_the_next_process_finds_a_power_cut),
 		test(a_sync_that_fails_gives_its_errno_from_then_on),
 		test(references_and_equals_follow_the_rows),   test(xattrs_hold_bytes_of_any_length),
-		test(what_the_disk_has_of_a_content_follows_its_life),   test(xattrs_hold_bytes_of_any_length),
+		test(what_the_disk_has_of_a_content_follows_its_life),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
