@@ -22,9 +22,8 @@ static int is_below(struct db *db, uint64_t dir, uint64_t ino)
 	return dir == ino;
 }
 
-/* What stands at the new name makes room. */
-static int replace_target(struct db *db, struct names *n, const struct dirent_row *from, const struct dirent_row *to,
-			  int64_t now)
+/* May what stands at the new name be replaced? */
+static int check_target(struct db *db, struct names *n, const struct dirent_row *from, const struct dirent_row *to)
 {
 	int r;
 
@@ -39,7 +38,14 @@ static int replace_target(struct db *db, struct names *n, const struct dirent_ro
 		if (r <= 0)
 			return r < 0 ? r : -ENOTEMPTY;
 	}
-	r = names_drop(db, to->ino, now, &n->unlinked);
+	return 0;
+}
+
+/* It makes room. */
+static int replace_target(struct db *db, struct names *n, const struct dirent_row *to, int64_t now)
+{
+	int r = names_drop(db, to->ino, now, &n->unlinked);
+
 	if (r == 0 && to->type == DT_DIR)
 		r = inode_touch_dir(db, n->newparent, now, -1);
 	return r;
@@ -157,12 +163,15 @@ static int tx_rename(struct db *db, void *arg)
 	}
 	if (there == 0 && from.ino == to.ino && !(n->flags & RENAME_NOREPLACE))
 		return 0;
+	r = there == 0 ? check_target(db, n, &from, &to) : 0;
+	if (r < 0)
+		return r;
 	n->unsynced = from.ino;
 	r = undo_renamed(db, from.ino, there == 0 ? to.ino : 0, n->synced == from.ino, &n->drop);
 	if (r != 0)
 		return r;
 	if (there == 0)
-		r = replace_target(db, n, &from, &to, now);
+		r = replace_target(db, n, &to, now);
 	return r < 0 ? r : move_entry(db, n, &from, there == 0 ? &to : NULL, now);
 }
 

@@ -492,6 +492,21 @@ row|None|undo row of no inode (999999)|left"
     repairs
 }
 
+@test "a file whose content the database has lost can be renamed, replaced and removed, and its fsync fails" {
+    some_files
+    sql "DELETE FROM object WHERE id IN (SELECT object FROM inode WHERE ino IN ($(inode one), $(inode two)))"
+    mount_store
+    run timeout 20 sync "$D/one"
+    [[ $status == 1 && $output == *"Input/output error"* ]] || fail "sync: $status $output"
+    mv "$D/one" "$D/moved"
+    ln "$D/moved" "$D/second"
+    echo new >"$D/new"
+    mv "$D/new" "$D/two"
+    equal "$(cat "$D/two")" new
+    rm "$D/moved" "$D/second" "$D/dir/link"
+    umount_store
+}
+
 @test "a log of the database that is cut or garbled leaves a moment before, and a store that is sound" {
     local how
     for how in "truncate -s -5000" "truncate -s 100" "dd if=/dev/urandom bs=1000 count=5 conv=notrunc seek=20 status=none of="; do

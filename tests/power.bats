@@ -25,11 +25,16 @@ sync_names() { sync "$D/other"; }
 # The disk forgets what was not synced, the daemon and the disk are gone, and both are there again.
 power_cut() {
     xfs_io -x -c shutdown "$SCRATCH/disk"
+    disk_back
+    mount_store
+}
+
+# The daemon is gone, and the disk has what it had when it failed.
+disk_back() {
     kill_daemon
     fusermount3 -uz "$MNT"
     wait_until umount "$SCRATCH/disk"
     mount -o loop "$SCRATCH/disk.img" "$SCRATCH/disk"
-    mount_store
 }
 
 is_bytes() { # PATH SIZE SEED
@@ -395,6 +400,61 @@ PY
     mount -o loop "$SCRATCH/small.img" "$SCRATCH/small"
     mount_store
     equal "$(stat -c %s "$D/app.db") $(tail -c 2999999 "$D/app.db" | tr -d A | wc -c)" "3000000 0"
+}
+
+@test "a log that is open when it is replaced, and the power fails, is there again, and the store is sound at once" {
+    program <<'PY'
+log = open("log", "wb", buffering=0); log.write(b"line\n"); os.fsync(log.fileno())
+open("new", "wb").write(b"n" * 3000000)
+os.rename("new", "log"); log.write(b"more\n")
+fail()
+PY
+    disk_back
+    "$EXPFS" fsck "$STORE"
+    mount_store
+    equal "$(head -n 1 "$D/log")" line
+}
+
+@test "a content that was changed in place is what its file gets back, though who had it is open" {
+    program <<'PY'
+def put(data):
+    with open("metrics.jsonl", "wb", buffering=0) as f: f.write(data); os.fsync(f.fileno())
+put(b"0" * 1000)
+new = open("new", "wb", buffering=0)
+put(b"1" * 300000)
+with open("metrics.jsonl", "ab", buffering=0) as f: f.write(b"2" * 300000)
+hold = open("metrics.jsonl", "rb")
+new.write(b"n" * 3000000); new.close()
+os.rename("new", "metrics.jsonl")
+fail()
+PY
+    power_cut
+    equal "$(head -c 300000 "$D/metrics.jsonl" | tr -d 1 | wc -c)" 0
+    umount_store
+    "$EXPFS" fsck "$STORE"
+}
+
+@test "a kernel that numbers mounts anew tells nothing: the death of a daemon counts as a power cut" {
+    require_command cc
+    grep -qa __asan_init "$EXPFS" && skip "a sanitizer does not let a library come before it"
+    cc -shared -fPIC -o "$SCRATCH/old.so" -x c - <<'C'
+#define _GNU_SOURCE
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int statx(int fd, const char *path, int flags, unsigned mask, struct statx *st)
+{
+	return syscall(SYS_statx, fd, path, flags, mask & ~0x4000u, st);
+}
+C
+    umount_store
+    LD_PRELOAD=$SCRATCH/old.so mount_store
+    exec 7>"$D/other"
+    kill_daemon
+    exec 7>&- || true
+    fusermount3 -uz "$MNT"
+    LD_PRELOAD=$SCRATCH/old.so mount_store
+    equal "$(cat "$D/other")" settled
 }
 
 @test "a log that is kept open for minutes is there after a power cut, a save that began just now is not" {

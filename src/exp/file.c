@@ -12,6 +12,7 @@
 
 #include "exp/file_state.h"
 #include "exp/keeper.h"
+#include "exp/undo.h"
 #include "meta/content.h"
 #include "util/log.h"
 
@@ -281,6 +282,15 @@ int file_drop_object(struct db *db, uint64_t object, struct file_drop *drop)
 	if (r == 0)
 		drop->object[drop->n++] = object;
 	return r;
+}
+
+int file_drop_inode(struct db *db, const struct inode_row *row, struct file_drop *drop)
+{
+	int r = inode_delete(db, row->ino);
+
+	if (r == 0)
+		r = undo_forget(db, row->ino, drop);
+	return r < 0 ? r : file_drop_object(db, row->object, drop);
 }
 
 void file_drop_finish(struct expfs *ex, const struct file_drop *drop)

@@ -88,13 +88,19 @@ int file_settle(struct file *f);
 void file_seal_left_alone(struct expfs *ex, uint64_t ino);
 
 /* The same for any file, with the digest of what it is known to hold: the first size
- * bytes, last changed at mtime (ns). 1: it is another by now. */
+ * bytes, last changed in any way at ctime (ns). 1: it is another by now. */
 struct file_known {
 	uint64_t object, size;
-	int64_t mtime;
+	int64_t ctime;
 	uint8_t digest[16];
 };
 int file_seal_known(struct file *f, const struct file_known *known);
+
+/* Reading terabytes of zeros for a digest would take hours: such a content stays live. */
+static inline bool file_has_large_holes(const struct stat *st)
+{
+	return st->st_size - (int64_t)st->st_blocks * 512 > 1ll << 30;
+}
 
 /* Removes what an inode without names and users held: the rows in the
  * transaction, then, with the ids collected, the objects. */
@@ -104,6 +110,7 @@ struct file_drop {
 	uint64_t object[FILE_DROP_MAX];
 };
 int file_drop_object(struct db *db, uint64_t object, struct file_drop *drop);
+int file_drop_inode(struct db *db, const struct inode_row *row, struct file_drop *drop);
 void file_drop_finish(struct expfs *ex, const struct file_drop *drop);
 
 static inline void cleanup_file(struct file **f)

@@ -10,8 +10,7 @@
 
 #define BATCH 256
 #define CHUNK (1u << 20)
-#define IDLE_NS 60000000000ll
-#define HOLES_MAX (1ll << 30) /* reading terabytes of zeros would take hours */
+#define ALONE_NS 60000000000ll
 
 struct pass {
 	struct expfs *ex;
@@ -55,8 +54,8 @@ static int know(struct pass *p, uint64_t ino, struct file_known *k)
 		return r == -ENOENT ? 0 : r;
 	r = io_stat(fd, &st);
 	k->size = (uint64_t)st.st_size;
-	k->mtime = timespec_ns(&st.st_mtim);
-	if (r == 0 && now_ns() - k->mtime >= IDLE_NS && st.st_size - (int64_t)st.st_blocks * 512 <= HOLES_MAX)
+	k->ctime = timespec_ns(&st.st_ctim);
+	if (r == 0 && now_ns() - k->ctime >= ALONE_NS && !file_has_large_holes(&st))
 		r = digest(p, ino, fd, k);
 	object_unpin(o);
 	return r;

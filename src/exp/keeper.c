@@ -10,16 +10,17 @@
 
 #include <string.h>
 
+#include "exp/file.h"
+#include "exp/file.h"
 #include "exp/idle.h"
 #include "exp/settle.h"
-#include "exp/undo.h"
 #include "meta/content.h"
 #include "util/log.h"
 
 #define TICK_NS 2000000000ll
 #define REAP_BATCH 128
 #define REAP_WAIT_NS 50000000ll /* for a batch to fill */
-#define IDLE_NS 30000000000ll   /* between looks for contents that were left alone */
+#define LOOK_NS 30000000000ll   /* between looks for contents that were left alone */
 
 /* Does this thread reap, or make a round? Then a transaction of it that wants space
  * cannot wait for a round. */
@@ -42,7 +43,6 @@ struct keeper {
 	pthread_mutex_t reap_lock, round_lock;
 	uint64_t removed; /* objects */
 	int64_t next_tick; /* monotonic; the keeper thread's own */
-	uint64_t first_id; /* nothing of this process has a lower one */
 };
 
 static bool ids_add(struct ids *l, uint64_t id)
@@ -113,11 +113,7 @@ static int tx_reap(struct db *db, void *arg)
 		if (r == -ESTALE || (r == 0 && row.nlink > 0))
 			continue;
 		if (r == 0)
-			r = inode_delete(db, row.ino);
-		if (r == 0)
-			r = undo_forget(db, row.ino, &p->drop);
-		if (r == 0)
-			r = file_drop_object(db, row.object, &p->drop);
+			r = file_drop_inode(db, &row, &p->drop);
 		if (r < 0)
 			return r;
 	}
@@ -297,8 +293,8 @@ static void tick(struct keeper *k)
 	store_reserve_hold(ex->store);
 }
 
-/* A file without a row, from before this process, for younger ones may be about
- * to get theirs. */
+/* A file without a row. One that this process makes has a handle until it has its
+ * row; the numbers of others may be higher, if the disk did not have how far they were. */
 static int sweep_one(void *arg, uint64_t id, const char *name)
 {
 	struct keeper *k = arg;
@@ -309,7 +305,7 @@ static int sweep_one(void *arg, uint64_t id, const char *name)
 		return -ECANCELED;
 	if (monotonic_ns() > k->next_tick)
 		tick(k);
-	if (id == 0 || id >= k->first_id)
+	if (id == 0 || object_in_use(k->ex->store, id))
 		return 0;
 	{
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(k->ex->meta);
@@ -350,7 +346,7 @@ static void *sealer_main(void *arg)
 
 	pthread_mutex_lock(&k->lock);
 	while (!k->stop) {
-		struct timespec until = ns_timespec(monotonic_ns() + IDLE_NS);
+		struct timespec until = ns_timespec(monotonic_ns() + LOOK_NS);
 
 		while (!k->stop && pthread_cond_timedwait(&k->wake_sealer, &k->lock, &until) != ETIMEDOUT)
 			;
@@ -406,7 +402,6 @@ int keeper_start(struct expfs *ex)
 	if (!k)
 		return -ENOMEM;
 	k->ex = ex;
-	k->first_id = meta_id(ex->meta);
 	pthread_mutex_init(&k->lock, NULL);
 	pthread_mutex_init(&k->reap_lock, NULL);
 	pthread_mutex_init(&k->round_lock, NULL);

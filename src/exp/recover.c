@@ -181,7 +181,49 @@ static int recover_content(struct recovery *k)
 	return 0;
 }
 
-static int recover_contents(struct recovery *k, enum content_state state)
+struct unlinked {
+	uint64_t ino[BATCH];
+	int n;
+	struct file_drop drop; /* as of a recovery */
+};
+
+static int tx_drop_unlinked(struct db *db, void *arg)
+{
+	struct unlinked *u = arg;
+	struct inode_row row;
+	int r = 0;
+
+	u->drop.n = 0;
+	for (int i = 0; i < u->n && r == 0; i++) {
+		r = inode_get(db, u->ino[i], &row);
+		if (r == 0)
+			r = file_drop_inode(db, &row, &u->drop);
+	}
+	return r;
+}
+
+/* What somebody had open and has no name, for it may have what others get back. */
+static int drop_unlinked(struct recovery *k)
+{
+	struct unlinked u;
+	uint64_t after = 0;
+	int r = 0;
+
+	do {
+		{
+			_cleanup_(cleanup_reader) struct db *db = meta_reader(k->ex->meta);
+
+			u.n = inode_unlinked(db, after, u.ino, BATCH);
+		}
+		if (u.n <= 0)
+			break;
+		after = u.ino[u.n - 1];
+		r = meta_write_freeing(k->ex->meta, tx_drop_unlinked, &u);
+	} while (r == 0 && u.n == BATCH);
+	return u.n < 0 ? u.n : r;
+}
+
+static int recover_contents(struct recovery *k, enum content_state state, bool behind)
 {
 	struct content_row rows[BATCH];
 	uint64_t after = 0;
@@ -196,7 +238,8 @@ static int recover_contents(struct recovery *k, enum content_state state)
 		for (int i = 0; i < n && r == 0; i++) {
 			k->content = rows[i];
 			after = rows[i].id;
-			r = recover_content(k);
+			if (content_is_behind(rows[i].synced) == behind)
+				r = recover_content(k);
 		}
 	} while (n == BATCH && r == 0);
 	return n < 0 ? n : r;
@@ -205,10 +248,15 @@ static int recover_contents(struct recovery *k, enum content_state state)
 int recover_after_cut(struct expfs *ex, struct recovered *ret)
 {
 	struct recovery k = { .ex = ex };
-	int r = recover_contents(&k, CONTENT_SEALED);
+	int r = drop_unlinked(&k);
 
+	/* What is only to be called live comes first, for others may get it back. */
 	if (r == 0)
-		r = recover_contents(&k, CONTENT_LIVE);
+		r = recover_contents(&k, CONTENT_SEALED, true);
+	if (r == 0)
+		r = recover_contents(&k, CONTENT_SEALED, false);
+	if (r == 0)
+		r = recover_contents(&k, CONTENT_LIVE, false);
 	*ret = k.done;
 	return r;
 }

@@ -312,7 +312,7 @@ static int sync_and_settle(struct file *f, struct object *obj, bool data_only, b
 	int r = get_content(f, object_id(obj), &s.content);
 
 	if (r < 0)
-		return r == -ESTALE ? 1 : r;
+		return r;
 	if (s.content.synced == CONTENT_WHOLE)
 		return 0;
 	r = expfs_sync_result(f->ex, object_sync(obj, data_only));
@@ -341,6 +341,7 @@ static int settle_empty(struct file *f)
 /* The content that the file has now; wanted: by its user. */
 static int sync_content(struct file *f, bool data_only, bool wanted)
 {
+	uint64_t lost = 0;
 	int r = 1;
 
 	while (r == 1) {
@@ -359,6 +360,11 @@ static int sync_content(struct file *f, bool data_only, bool wanted)
 		settled = f->settled && f->obj == obj;
 		pthread_mutex_unlock(&f->point);
 		r = settled ? expfs_sync_result(f->ex, object_sync(obj, data_only)) : sync_and_settle(f, obj, data_only, wanted);
+		/* No row: replaced by another since we looked, or lost. */
+		if (r == -ESTALE) {
+			r = object_id(obj) == lost ? -EIO : 1;
+			lost = object_id(obj);
+		}
 		file_read_end(obj);
 	}
 	return r;

@@ -15,7 +15,6 @@
 
 #define EQUAL_MAX 8 /* objects of one digest and size that differ: none, if XXH3 is any good */
 #define SEAL_TRIES 8
-#define HOLES_MAX (1ll << 30)
 #define SLACK (64u << 10)
 
 /* What a transaction of this file needs and gives. */
@@ -196,12 +195,6 @@ static bool has_role(struct file *f)
 	return path_role_of_inode(f->ex, db, f->ino) != ROLE_NONE || path_inode_in_checkpoint(f->ex, db, f->ino);
 }
 
-/* Reading terabytes of zeros for a digest would take hours: such a file stays live. */
-static bool has_large_holes(const struct stat *st)
-{
-	return st->st_size - (int64_t)st->st_blocks * 512 > HOLES_MAX;
-}
-
 /* XFS gives more blocks than are written, and takes them back later. */
 static void trim(int fd, struct stat *st)
 {
@@ -245,7 +238,7 @@ int file_seal(struct file *f)
 		return r;
 	c.closed = f->missing == UINT64_MAX;
 	r = io_stat(fd, &c.st);
-	if (r == 0 && has_large_holes(&c.st)) {
+	if (r == 0 && file_has_large_holes(&c.st)) {
 		object_unpin(own);
 		return file_mark_closed(f, true);
 	}
@@ -267,7 +260,7 @@ int file_seal_by_digest(struct file *f, const struct file_known *known)
 		return r;
 	r = io_stat(fd, &c.st);
 	if (r == 0 && (c.old != known->object || (uint64_t)c.st.st_size != known->size ||
-		       timespec_ns(&c.st.st_mtim) != known->mtime))
+		       timespec_ns(&c.st.st_ctim) != known->ctime))
 		r = 1;
 	memcpy(c.digest, known->digest, DIGEST_SIZE);
 	if (r == 0)

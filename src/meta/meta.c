@@ -298,7 +298,7 @@ int meta_sync(struct meta *m)
 
 	scoped_lock(&m->sync_lock);
 	need = m->commits;
-	while (m->synced < need && m->sync_error == 0) {
+	while (m->synced < need && m->sync_error == 0 && !atomic_load(&m->sync_failed)) {
 		uint64_t target = m->commits;
 
 		if (m->syncing) {
@@ -318,7 +318,8 @@ int meta_sync(struct meta *m)
 		}
 		pthread_cond_broadcast(&m->sync_done);
 	}
-	return m->sync_error;
+	/* SQLite's own sync may have taken the error of this one's bytes. */
+	return m->sync_error == 0 && atomic_load(&m->sync_failed) ? -EIO : m->sync_error;
 }
 
 int meta_checkpoint(struct meta *m)

@@ -183,14 +183,14 @@ int object_create(struct store *s, uint64_t id, struct object **ret)
 	char path[40];
 	int fd, r;
 
+	r = object_get(s, id, &o);
+	if (r < 0)
+		return r;
 	object_path(id, path);
 	fd = FAULT(STORE, openat(c->dirfd, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-	if (fd < 0)
-		return -errno;
-	r = object_get(s, id, &o);
-	if (r < 0) {
-		close(fd);
-		unlinkat(c->dirfd, path, 0);
+	if (fd < 0) {
+		r = -errno;
+		object_put(o);
 		return r;
 	}
 	pthread_mutex_lock(&c->lock);
@@ -232,6 +232,14 @@ void object_put(struct object *o)
 	if (fd >= 0)
 		close(fd);
 	free(o);
+}
+
+bool object_in_use(struct store *s, uint64_t id)
+{
+	struct object_cache *c = store_objects(s);
+
+	scoped_lock(&c->lock);
+	return *find(c, id) != NULL;
 }
 
 uint64_t object_id(const struct object *o)

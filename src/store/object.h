@@ -29,6 +29,7 @@ int object_create(struct store *s, uint64_t id, struct object **ret);
 /* A handle on an object; the file itself is looked for at the first pin. */
 int object_get(struct store *s, uint64_t id, struct object **ret);
 struct object *object_ref(struct object *o);
+bool object_in_use(struct store *s, uint64_t id); /* has anybody a handle? Before object_create() makes the file it has. */
 void object_put(struct object *o);
 
 uint64_t object_id(const struct object *o);

@@ -31,7 +31,7 @@
 #define FORMAT_TEXT "expfs store\nformat "
 #define RESERVE_PIECE (1u << 20)
 
-#ifndef STATX_MNT_ID_UNIQUE /* Linux 6.8; before it the field has a number that may come again */
+#ifndef STATX_MNT_ID_UNIQUE /* Linux 6.8; what there is before it may come again, and tells nothing */
 #define STATX_MNT_ID_UNIQUE 0x4000u
 #endif
 
@@ -278,11 +278,11 @@ int store_session(const struct store *s, uint64_t *ret)
 
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (FAULT(STORE, statx(s->dirfd, "", AT_EMPTY_PATH, STATX_MNT_ID | STATX_MNT_ID_UNIQUE, &st)) < 0)
+	if (FAULT(STORE, statx(s->dirfd, "", AT_EMPTY_PATH, STATX_MNT_ID_UNIQUE, &st)) < 0)
 		return -errno;
 	n = snprintf(text, sizeof(text), "%s %llu", boot ? boot : "", (unsigned long long)st.stx_mnt_id);
-	/* Without /proc there is no telling, and every disorderly end is taken for a power cut. */
-	*ret = boot ? XXH3_64bits(text, (size_t)n) | 1 : 1 + (uint64_t)monotonic_ns();
+	/* Where there is no telling, every disorderly end is taken for a power cut. */
+	*ret = boot && (st.stx_mask & STATX_MNT_ID_UNIQUE) ? XXH3_64bits(text, (size_t)n) | 1 : 1 + (uint64_t)monotonic_ns();
 	return 0;
 }
 
