@@ -102,6 +102,20 @@ PY
     (($(du -sk "$STORE/objects" | cut -f1) < 5000)) || fail "the store's objects take $(du -sh "$STORE/objects")"
 }
 
+@test "files of contents without a row are removed after a kill, whatever their number" {
+    store_init
+    mount_store
+    echo kept >"$D/kept"
+    kill_daemon
+    fusermount3 -uz "$MNT"
+    touch "$STORE/objects/00/8" "$STORE/objects/ff/7fffffffffff"
+    mount_store
+    wait_until not_there "$STORE/objects/00/8"
+    wait_until not_there "$STORE/objects/ff/7fffffffffff"
+    equal "$(cat "$D/kept")" kept
+}
+not_there() { [[ ! -e $1 ]]; }
+
 @test "SQLite loses no committed row and stays sound over kills" {
     local i rounds=5
     long && rounds=30

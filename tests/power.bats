@@ -457,6 +457,37 @@ C
     equal "$(cat "$D/other")" settled
 }
 
+@test "old contents are removed while files are made faster than a disk syncs" {
+    require_command cc
+    grep -qa __asan_init "$EXPFS" && skip "a sanitizer does not let a library come before it"
+    cc -shared -fPIC -o "$SCRATCH/slow.so" -x c - <<'C'
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <unistd.h>
+int syncfs(int fd)
+{
+	usleep(1500000);
+	return syscall(SYS_syncfs, fd);
+}
+C
+    umount_store
+    LD_PRELOAD=$SCRATCH/slow.so mount_store
+    bytes "$D/latest.pt" 3000000 1
+    sync "$D/latest.pt"
+    background python3 - "$D" <<'PY'
+import os, sys
+for i in range(100000):
+    with open("%s/%d" % (sys.argv[1], i), "w") as f: f.write("%d" % i)
+    if i >= 1000: os.unlink("%s/%d" % (sys.argv[1], i - 1000))
+PY
+    wait_until test -e "$D/500"
+    bytes "$D/latest.pt.tmp" 3000000 2
+    mv "$D/latest.pt.tmp" "$D/latest.pt"
+    wait_until has_large_objects 1
+    kill -0 "$BG"
+}
+has_large_objects() { (($(find "$STORE/objects" -size +2M | wc -l) == $1)); }
+
 @test "a log that is kept open for minutes is there after a power cut, a save that began just now is not" {
     long || skip "takes two minutes; EXPFS_TEST_LONG=1 runs it"
     exec 7>"$D/train.log" 8>"$D/step_1.pt"
