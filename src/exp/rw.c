@@ -360,10 +360,12 @@ static int sync_content(struct file *f, bool data_only, bool wanted)
 		settled = f->settled && f->obj == obj;
 		pthread_mutex_unlock(&f->point);
 		r = settled ? expfs_sync_result(f->ex, object_sync(obj, data_only)) : sync_and_settle(f, obj, data_only, wanted);
-		/* No row: replaced by another since we looked, or lost. */
+		/* No row: replaced by another, which the file will have when its lock is free, or lost. */
 		if (r == -ESTALE) {
 			r = object_id(obj) == lost ? -EIO : 1;
 			lost = object_id(obj);
+			pthread_mutex_lock(&f->lock);
+			pthread_mutex_unlock(&f->lock);
 		}
 		file_read_end(obj);
 	}
