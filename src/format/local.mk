@@ -6,4 +6,5 @@ libexpfs_a_SOURCES += \
 	src/format/safetensors.c src/format/safetensors.h \
 	src/format/parquet.c src/format/parquet.h \
 	src/format/hdf5.c src/format/hdf5.h \
-	src/format/whole.c src/format/whole.h
+	src/format/whole.c src/format/whole.h \
+	src/format/number.c src/format/number.h
