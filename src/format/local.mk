@@ -7,7 +7,11 @@ libexpfs_a_SOURCES += \
 	src/format/parquet.c src/format/parquet.h \
 	src/format/hdf5.c src/format/hdf5.h \
 	src/format/whole.c src/format/whole.h \
+	src/format/scan.h \
 	src/format/utf8.h \
 	src/format/number.c src/format/number.h \
 	src/format/value.c src/format/value.h \
-	src/format/json_value.c src/format/json_value.h
+	src/format/timestamp.c src/format/timestamp.h \
+	src/format/json_value.c src/format/json_value.h \
+	src/format/yaml_scalar.c src/format/yaml_scalar.h \
+	src/format/yaml_value.c src/format/yaml_value.h
