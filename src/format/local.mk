@@ -14,4 +14,5 @@ libexpfs_a_SOURCES += \
 	src/format/timestamp.c src/format/timestamp.h \
 	src/format/json_value.c src/format/json_value.h \
 	src/format/yaml_scalar.c src/format/yaml_scalar.h \
-	src/format/yaml_value.c src/format/yaml_value.h
+	src/format/yaml_value.c src/format/yaml_value.h \
+	src/format/hp.c src/format/hp.h

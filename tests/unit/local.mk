@@ -5,6 +5,7 @@ unit_tests = \
 	tests/unit/test_config \
 	tests/unit/test_cred \
 	tests/unit/test_digest \
+	tests/unit/test_hp \
 	tests/unit/test_itable \
 	tests/unit/test_meta \
 	tests/unit/test_object \
@@ -21,6 +22,8 @@ tests_unit_test_cred_SOURCES = tests/unit/test_cred.c tests/unit/test.h
 tests_unit_test_cred_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_digest_SOURCES = tests/unit/test_digest.c tests/unit/test.h
 tests_unit_test_digest_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_hp_SOURCES = tests/unit/test_hp.c tests/unit/test.h
+tests_unit_test_hp_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_itable_SOURCES = tests/unit/test_itable.c tests/unit/test.h fs/itable.c
 tests_unit_test_itable_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_meta_SOURCES = tests/unit/test_meta.c tests/unit/test.h
@@ -31,6 +34,11 @@ tests_unit_test_role_SOURCES = tests/unit/test_role.c tests/unit/test.h
 tests_unit_test_role_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_whole_SOURCES = tests/unit/test_whole.c tests/unit/test.h
 tests_unit_test_whole_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+
+# Run by tests/clients/with_configurations.py
+check_PROGRAMS += tests/unit/hp_text
+tests_unit_hp_text_SOURCES = tests/unit/hp_text.c
+tests_unit_hp_text_LDADD = $(libexpfs_LIBS)
 
 # Small samples from the programs that write such files
 EXTRA_DIST += \
