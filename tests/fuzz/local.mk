@@ -4,6 +4,7 @@ fuzz_targets = \
 	tests/fuzz/any \
 	tests/fuzz/config \
 	tests/fuzz/hdf5 \
+	tests/fuzz/hp \
 	tests/fuzz/names \
 	tests/fuzz/parquet \
 	tests/fuzz/request \
@@ -25,6 +26,8 @@ tests_fuzz_config_LDADD = $(libexpfs_LIBS)
 tests_fuzz_hdf5_SOURCES = tests/fuzz/hdf5.c $(fuzz_whole)
 tests_fuzz_hdf5_LDFLAGS = $(fuzz_whole_ldflags)
 tests_fuzz_hdf5_LDADD = $(libexpfs_LIBS)
+tests_fuzz_hp_SOURCES = tests/fuzz/hp.c $(fuzz_shared)
+tests_fuzz_hp_LDADD = $(libexpfs_LIBS)
 tests_fuzz_names_SOURCES = tests/fuzz/names.c $(fuzz_shared)
 tests_fuzz_names_LDADD = $(libexpfs_LIBS)
 tests_fuzz_parquet_SOURCES = tests/fuzz/parquet.c $(fuzz_whole)
@@ -51,7 +54,7 @@ fuzz:
 .PHONY: fuzz
 
 FUZZ_SECONDS = 60
-FUZZ_TARGETS = any config hdf5 names parquet request safetensors store zip
+FUZZ_TARGETS = any config hdf5 hp names parquet request safetensors store zip
 
 clean-local:
 	rm -rf fuzz
