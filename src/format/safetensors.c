@@ -7,7 +7,7 @@
  *
  * The tensors have to tile the data without holes or overlaps, in any order.
  * The header is read as a stream and none of it is kept, so that a large one
- * costs no memory. Tiling then shows as follows. Take each tensor as an arrow
+ * costs no memory: a reader is told each tensor in passing. Tiling then shows as follows. Take each tensor as an arrow
  * from begin to end, begin <= end. If, as multisets, the begins and the size of
  * the data equal the ends and 0, each point has as many arrows in as out except
  * for one more out of 0 and one more into the end of the data. Such arrows form
@@ -23,12 +23,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "format/utf8.h"
 #include "util/util.h"
 
 #define HEADER_MAX 100000000u
 #define LENGTH_LEN 8u
 #define DEPTH_MAX 32
-#define WORD_MAX 16u
+#define WORD_MAX 24u
 
 struct header {
 	struct window *w;
@@ -36,6 +37,8 @@ struct header {
 	const uint8_t *p, *p_end; /* the chunk: valid until the next one is read */
 	uint64_t data_size;
 	uint64_t begins, ends;    /* sums of hashes */
+	const struct safetensors_reader *reader;
+	char *name; /* of SAFETENSORS_NAME_MAX + 1 bytes; with a reader only */
 };
 
 /* The keys that matter and the dtypes are short: longer strings are cut. */
@@ -131,9 +134,12 @@ static bool is_hex(int c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+/* What follows a backslash; the UTF-16 unit that it stands for, or an error. */
 static int take_escape(struct header *h)
 {
-	int c = take(h);
+	static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
+	int c = take(h), unit = 0;
+	const char *name;
 
 	if (c < 0)
 		return c;
@@ -144,10 +150,12 @@ static int take_escape(struct header *h)
 				return c;
 			if (!is_hex(c))
 				return bad_json(h);
+			unit = unit << 4 | (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
 		}
-		return 0;
+		return unit;
 	}
-	return memchr("\"\\/bfnrt", c, 8) ? 0 : bad_json(h);
+	name = memchr(names, c, sizeof(names) - 1);
+	return name ? bytes[name - names] : bad_json(h);
 }
 
 /* A string. Escapes are checked and stand for '\' in the word, which no key
@@ -166,12 +174,50 @@ static int take_string(struct header *h, struct word *ret)
 			break;
 		if (c < ' ')
 			return bad_json(h);
-		if (c == '\\')
-			r = take_escape(h);
+		if (c == '\\' && (r = take_escape(h)) > 0)
+			r = 0;
 		if (ret->len < WORD_MAX)
 			ret->text[ret->len++] = (char)c;
 	}
 	ret->text[ret->len] = '\0';
+	return r;
+}
+
+/* A string for the reader, whole and with its escapes undone, into h->name.
+ * Halves of a pair of surrogates are put together where both are escapes. */
+static int take_name(struct header *h, size_t *ret_len)
+{
+	uint8_t *name = (uint8_t *)h->name;
+	int r = take_token(h, '"'), c, high = 0;
+	size_t n = 0;
+
+	while (r == 0) {
+		c = take(h);
+		if (c < 0)
+			return c;
+		if (c == '"')
+			break;
+		if (c < ' ')
+			return bad_json(h);
+		if (n > SAFETENSORS_NAME_MAX - UTF8_MAX)
+			return window_bad(h->w, "tensor of too long a name");
+		if (c != '\\') {
+			name[n++] = (uint8_t)c;
+			high = 0;
+			continue;
+		}
+		c = take_escape(h);
+		if (c < 0)
+			return c;
+		if (high && c >= 0xdc00 && c < 0xe000) {
+			n -= 3; /* what the high half alone became */
+			c = 0x10000 + ((high - 0xd800) << 10) + (c - 0xdc00);
+		}
+		high = c >= 0xd800 && c < 0xdc00 ? c : 0;
+		n += utf8_put((char *)name + n, (uint32_t)c);
+	}
+	name[n] = '\0';
+	*ret_len = n;
 	return r;
 }
 
@@ -269,22 +315,34 @@ static unsigned dtype_bits(const char *dtype)
 	return 0;
 }
 
-static int take_shape(struct header *h, uint64_t *ret_elements)
+struct tensor {
+	unsigned seen; /* of its fields */
+	struct word dtype;
+	uint64_t elements, begin, end;
+	uint64_t shape[SAFETENSORS_DIMS_MAX];
+	size_t ndim; /* may be more than there is room for */
+};
+
+enum { DTYPE = 1, SHAPE = 2, OFFSETS = 4, ALL_FIELDS = 7 };
+
+static int take_shape(struct header *h, struct tensor *t)
 {
-	uint64_t elements = 1, n;
+	uint64_t n;
 	int r = take_token(h, '['), go;
+
+	t->elements = 1;
 
 	for (bool first = true; r == 0; first = false) {
 		go = more(h, ']', first);
-		if (go < 0)
+		if (go <= 0)
 			return go;
-		if (go == 0)
-			break;
 		r = take_u64(h, &n);
-		if (r == 0 && __builtin_mul_overflow(elements, n, &elements))
+		if (r == 0 && __builtin_mul_overflow(t->elements, n, &t->elements))
 			return window_bad(h->w, "tensor of too many elements");
+		if (t->ndim < SAFETENSORS_DIMS_MAX)
+			t->shape[t->ndim] = n;
+		t->ndim++;
 	}
-	*ret_elements = elements;
 	return r;
 }
 
@@ -310,14 +368,6 @@ static uint64_t hash(uint64_t x)
 	return x ^ x >> 31;
 }
 
-struct tensor {
-	unsigned seen; /* of its fields */
-	struct word dtype;
-	uint64_t elements, begin, end;
-};
-
-enum { DTYPE = 1, SHAPE = 2, OFFSETS = 4, ALL_FIELDS = 7 };
-
 static int take_field(struct header *h, struct tensor *t)
 {
 	struct word key;
@@ -341,7 +391,7 @@ static int take_field(struct header *h, struct tensor *t)
 	case DTYPE:
 		return take_string(h, &t->dtype);
 	case SHAPE:
-		return take_shape(h, &t->elements);
+		return take_shape(h, t);
 	case OFFSETS:
 		return take_offsets(h, &t->begin, &t->end);
 	default:
@@ -349,7 +399,25 @@ static int take_field(struct header *h, struct tensor *t)
 	}
 }
 
-static int check_tensor(struct header *h, const struct tensor *t)
+static int tell_tensor(struct header *h, const struct tensor *t, size_t name_len, unsigned bits)
+{
+	uint64_t data = h->w->size - h->data_size;
+
+	if (t->ndim > SAFETENSORS_DIMS_MAX)
+		return window_bad(h->w, "tensor of too many dimensions");
+	return h->reader->tensor(h->reader->arg, &(struct safetensors_tensor){
+							 .name = h->name,
+							 .name_len = name_len,
+							 .dtype = t->dtype.text,
+							 .bits = bits,
+							 .ndim = (unsigned)t->ndim,
+							 .shape = t->shape,
+							 .begin = data + t->begin,
+							 .end = data + t->end,
+						 });
+}
+
+static int check_tensor(struct header *h, const struct tensor *t, size_t name_len)
 {
 	unsigned bits = dtype_bits(t->dtype.text);
 	uint64_t n;
@@ -362,12 +430,12 @@ static int check_tensor(struct header *h, const struct tensor *t)
 		return window_bad(h->w, "tensor whose shape does not give its length");
 	h->begins += hash(t->begin);
 	h->ends += hash(t->end);
-	return 0;
+	return h->reader ? tell_tensor(h, t, name_len, bits) : 0;
 }
 
-static int take_tensor(struct header *h)
+static int take_tensor(struct header *h, size_t name_len)
 {
-	struct tensor t = { 0 };
+	struct tensor t = { .seen = 0 };
 	int r = take_token(h, '{'), go;
 
 	for (bool first = true; r == 0; first = false) {
@@ -375,15 +443,63 @@ static int take_tensor(struct header *h)
 		if (go < 0)
 			return go;
 		if (go == 0)
-			return check_tensor(h, &t);
+			return check_tensor(h, &t, name_len);
 		r = take_field(h, &t);
 	}
 	return r;
 }
 
-static int take_header(struct header *h)
+/* The metadata are to have strings only: others are of no interest here. */
+static int take_metadata(struct header *h)
+{
+	struct word key, value;
+	int r = take_token(h, '{'), go;
+
+	for (bool first = true; r == 0; first = false) {
+		go = more(h, '}', first);
+		if (go <= 0)
+			return go;
+		r = take_string(h, &key);
+		if (r == 0)
+			r = take_token(h, ':');
+		if (r == 0)
+			r = peek_token(h);
+		if (r == '"') {
+			r = take_string(h, &value);
+			if (r == 0)
+				r = h->reader->metadata(h->reader->arg, key.text, value.text);
+		} else if (r >= 0) {
+			r = skip_value(h, 0);
+		}
+	}
+	return r;
+}
+
+static int take_entry(struct header *h)
 {
 	struct word key;
+	const char *name = key.text;
+	size_t len;
+	int r;
+
+	if (h->reader) {
+		r = take_name(h, &len);
+		name = h->name;
+	} else {
+		r = take_string(h, &key);
+		len = key.len;
+	}
+	if (r == 0)
+		r = take_token(h, ':');
+	if (r < 0)
+		return r;
+	if (len != strlen("__metadata__") || memcmp(name, "__metadata__", len) != 0)
+		return take_tensor(h, len);
+	return h->reader && peek_token(h) == '{' ? take_metadata(h) : skip_value(h, 0);
+}
+
+static int take_header(struct header *h)
+{
 	int r = take_token(h, '{'), c, go;
 
 	for (bool first = true; r == 0; first = false) {
@@ -392,11 +508,7 @@ static int take_header(struct header *h)
 			return go;
 		if (go == 0)
 			break;
-		r = take_string(h, &key);
-		if (r == 0)
-			r = take_token(h, ':');
-		if (r == 0)
-			r = strcmp(key.text, "__metadata__") == 0 ? skip_value(h, 0) : take_tensor(h);
+		r = take_entry(h);
 	}
 	while (r == 0 && (h->p < h->p_end || h->at < h->end)) {
 		c = take(h);
@@ -406,13 +518,16 @@ static int take_header(struct header *h)
 	return r;
 }
 
-int safetensors_check(struct window *w)
+int safetensors_each(struct window *w, const struct safetensors_reader *reader)
 {
-	struct header h = { .w = w };
+	_cleanup_free_ char *name = reader ? malloc(SAFETENSORS_NAME_MAX + 1) : NULL;
+	struct header h = { .w = w, .reader = reader, .name = name };
 	const uint8_t *p;
 	uint64_t n;
 	int r;
 
+	if (reader && !name)
+		return -ENOMEM;
 	r = window_get(w, 0, LENGTH_LEN, &p);
 	if (r < 0)
 		return r;
@@ -430,4 +545,9 @@ int safetensors_check(struct window *w)
 	if (h.begins + hash(h.data_size) != h.ends + hash(0))
 		return window_bad(w, "tensors do not fill the file");
 	return 0;
+}
+
+int safetensors_check(struct window *w)
+{
+	return safetensors_each(w, NULL);
 }

@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The length of the character that begins here; 0: none does. len > 0. */
+#define UTF8_MAX 4
+
+/* The bytes, 1 to 4, of the character that begins the len > 0 bytes at text; 0 where
+ * none does. */
 static inline size_t utf8_length(const char *text, size_t len)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -22,17 +25,31 @@ static inline size_t utf8_length(const char *text, size_t len)
 	return n;
 }
 
-/* Writes a code point, a surrogate too; the length. */
-static inline size_t utf8_put(char *text, uint32_t c)
+/* The same, and which character it is. */
+static inline size_t utf8_get(const char *text, size_t len, uint32_t *ret)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t n = utf8_length(text, len);
+	uint32_t c = n < 2 ? p[0] : p[0] & (0x7fu >> n);
+
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | (p[i] & 0x3fu);
+	if (n > 0)
+		*ret = c;
+	return n;
+}
+
+/* Writes a code point below 0x110000, a surrogate too; how many bytes. */
+static inline size_t utf8_put(char *to, uint32_t c)
 {
 	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
 	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
 
 	for (size_t i = n - 1; i > 0; i--) {
-		text[i] = (char)(0x80 | (c & 0x3f));
+		to[i] = (char)(0x80 | (c & 0x3f));
 		c >>= 6;
 	}
-	text[0] = (char)(lead[n] | c);
+	to[0] = (char)(lead[n] | c);
 	return n;
 }
 

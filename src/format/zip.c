@@ -18,7 +18,6 @@
  * the directory, as all known writers put them, and stays short elsewhere. */
 #include "format/zip.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "util/util.h"
@@ -42,6 +41,8 @@ struct piece {
 };
 
 struct directory {
+	zip_record_fn fn;
+	void *arg;
 	uint64_t at, size, count;
 	uint64_t end_record; /* what follows it: the zip64 end record, if there is one */
 	struct piece pieces[PIECES];
@@ -199,6 +200,7 @@ static int check_record(struct window *w, struct directory *d, const struct entr
 {
 	uint8_t record[RECORD_LEN + 226];
 	uint64_t begin, end;
+	bool plain;
 	size_t n;
 	int r;
 
@@ -220,9 +222,13 @@ static int check_record(struct window *w, struct directory *d, const struct entr
 			return window_bad(w, "zip record reaches into the directory");
 		end += DESCRIPTOR_LEN;
 	}
-	if (e->method == METHOD_STORED && !(e->flags & FLAG_ENCRYPTED) && e->stored != e->size)
+	plain = e->method == METHOD_STORED && !(e->flags & FLAG_ENCRYPTED);
+	if (plain && e->stored != e->size)
 		return window_bad(w, "zip record of two sizes");
-	return take_space(w, d, e->record, end);
+	r = take_space(w, d, e->record, end);
+	if (r < 0 || !d->fn)
+		return r;
+	return d->fn(d->arg, &(struct zip_record){ e->name, e->name_len, begin, e->stored, plain });
 }
 
 /* The entry of the directory at *at, which moves on to the next one. */
@@ -259,9 +265,9 @@ static int check_entry(struct window *w, struct directory *d, uint64_t *at)
 	return check_record(w, d, &e);
 }
 
-int zip_check(struct window *w)
+int zip_each(struct window *w, zip_record_fn fn, void *arg)
 {
-	struct directory d;
+	struct directory d = { .fn = fn, .arg = arg };
 	uint64_t at;
 	int r;
 
@@ -281,4 +287,9 @@ int zip_check(struct window *w)
 			return r;
 	}
 	return at == d.end_record ? 0 : window_bad(w, "zip directory does not fill its place");
+}
+
+int zip_check(struct window *w)
+{
+	return zip_each(w, NULL, NULL);
 }
