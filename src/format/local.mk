@@ -15,4 +15,8 @@ libexpfs_a_SOURCES += \
 	src/format/json_value.c src/format/json_value.h \
 	src/format/yaml_scalar.c src/format/yaml_scalar.h \
 	src/format/yaml_value.c src/format/yaml_value.h \
-	src/format/hp.c src/format/hp.h
+	src/format/hp.c src/format/hp.h \
+	src/format/arena.c src/format/arena.h \
+	src/format/pickle.c src/format/pickle.h \
+	src/format/pickle_scan.c src/format/pickle_scan.h \
+	src/format/pickle_line.c src/format/pickle_object.c

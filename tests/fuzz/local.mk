@@ -7,6 +7,7 @@ fuzz_targets = \
 	tests/fuzz/hp \
 	tests/fuzz/names \
 	tests/fuzz/parquet \
+	tests/fuzz/pickle \
 	tests/fuzz/request \
 	tests/fuzz/safetensors \
 	tests/fuzz/store \
@@ -33,6 +34,8 @@ tests_fuzz_names_LDADD = $(libexpfs_LIBS)
 tests_fuzz_parquet_SOURCES = tests/fuzz/parquet.c $(fuzz_whole)
 tests_fuzz_parquet_LDFLAGS = $(fuzz_whole_ldflags)
 tests_fuzz_parquet_LDADD = $(libexpfs_LIBS)
+tests_fuzz_pickle_SOURCES = tests/fuzz/pickle.c $(fuzz_shared)
+tests_fuzz_pickle_LDADD = $(libexpfs_LIBS)
 tests_fuzz_request_SOURCES = tests/fuzz/request.c $(fuzz_shared)
 tests_fuzz_request_LDADD = $(libexpfs_LIBS)
 tests_fuzz_safetensors_SOURCES = tests/fuzz/safetensors.c $(fuzz_whole)
@@ -54,7 +57,7 @@ fuzz:
 .PHONY: fuzz
 
 FUZZ_SECONDS = 60
-FUZZ_TARGETS = any config hdf5 hp names parquet request safetensors store zip
+FUZZ_TARGETS = any config hdf5 hp names parquet pickle request safetensors store zip
 
 clean-local:
 	rm -rf fuzz

@@ -9,6 +9,7 @@ unit_tests = \
 	tests/unit/test_itable \
 	tests/unit/test_meta \
 	tests/unit/test_object \
+	tests/unit/test_pickle \
 	tests/unit/test_role \
 	tests/unit/test_whole
 
@@ -30,6 +31,8 @@ tests_unit_test_meta_SOURCES = tests/unit/test_meta.c tests/unit/test.h
 tests_unit_test_meta_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_object_SOURCES = tests/unit/test_object.c tests/unit/test.h
 tests_unit_test_object_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_pickle_SOURCES = tests/unit/test_pickle.c tests/unit/test.h
+tests_unit_test_pickle_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_role_SOURCES = tests/unit/test_role.c tests/unit/test.h
 tests_unit_test_role_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_whole_SOURCES = tests/unit/test_whole.c tests/unit/test.h
@@ -47,8 +50,15 @@ EXTRA_DIST += \
 	tests/data/format/d.parquet \
 	tests/data/format/deflated.npz \
 	tests/data/format/legacy.pt \
+	tests/data/format/more.p5 \
 	tests/data/format/stored.npz \
 	tests/data/format/three.safetensors \
 	tests/data/format/v0.weights.h5 \
 	tests/data/format/v3.weights.h5 \
+	tests/data/format/value.p0 \
+	tests/data/format/value.p1 \
+	tests/data/format/value.p2 \
+	tests/data/format/value.p3 \
+	tests/data/format/value.p4 \
+	tests/data/format/value.p5 \
 	tests/data/format/zip.pt
