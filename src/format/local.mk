@@ -19,4 +19,11 @@ libexpfs_a_SOURCES += \
 	src/format/arena.c src/format/arena.h \
 	src/format/pickle.c src/format/pickle.h \
 	src/format/pickle_scan.c src/format/pickle_scan.h \
-	src/format/pickle_line.c src/format/pickle_object.c
+	src/format/pickle_line.c src/format/pickle_object.c \
+	src/format/dtype.c src/format/dtype.h \
+	src/format/tensors.c src/format/tensors.h \
+	src/format/records.c src/format/records.h \
+	src/format/torch_tensor.c src/format/torch_tensor.h \
+	src/format/torch.c src/format/torch.h \
+	src/format/npz.c src/format/npz.h \
+	src/format/structure.c src/format/structure.h

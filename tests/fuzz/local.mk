@@ -11,6 +11,7 @@ fuzz_targets = \
 	tests/fuzz/request \
 	tests/fuzz/safetensors \
 	tests/fuzz/store \
+	tests/fuzz/tensors \
 	tests/fuzz/zip
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
@@ -43,6 +44,9 @@ tests_fuzz_safetensors_LDFLAGS = $(fuzz_whole_ldflags)
 tests_fuzz_safetensors_LDADD = $(libexpfs_LIBS)
 tests_fuzz_store_SOURCES = tests/fuzz/store.c $(fuzz_shared)
 tests_fuzz_store_LDADD = $(libexpfs_LIBS)
+tests_fuzz_tensors_SOURCES = tests/fuzz/tensors.c $(fuzz_shared)
+tests_fuzz_tensors_LDFLAGS = $(fuzz_whole_ldflags)
+tests_fuzz_tensors_LDADD = $(libexpfs_LIBS)
 tests_fuzz_zip_SOURCES = tests/fuzz/zip.c $(fuzz_whole)
 tests_fuzz_zip_LDFLAGS = $(fuzz_whole_ldflags)
 tests_fuzz_zip_LDADD = $(libexpfs_LIBS)
@@ -57,7 +61,7 @@ fuzz:
 .PHONY: fuzz
 
 FUZZ_SECONDS = 60
-FUZZ_TARGETS = any config hdf5 hp names parquet pickle request safetensors store zip
+FUZZ_TARGETS = any config hdf5 hp names parquet pickle request safetensors store tensors zip
 
 clean-local:
 	rm -rf fuzz

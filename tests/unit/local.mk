@@ -11,6 +11,7 @@ unit_tests = \
 	tests/unit/test_object \
 	tests/unit/test_pickle \
 	tests/unit/test_role \
+	tests/unit/test_tensors \
 	tests/unit/test_whole
 
 check_PROGRAMS += $(unit_tests)
@@ -35,6 +36,8 @@ tests_unit_test_pickle_SOURCES = tests/unit/test_pickle.c tests/unit/test.h
 tests_unit_test_pickle_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_role_SOURCES = tests/unit/test_role.c tests/unit/test.h
 tests_unit_test_role_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_tensors_SOURCES = tests/unit/test_tensors.c tests/unit/test.h
+tests_unit_test_tensors_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_whole_SOURCES = tests/unit/test_whole.c tests/unit/test.h
 tests_unit_test_whole_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 

@@ -1,0 +1,752 @@
+/* Files of torch, safetensors and numpy, most of them written here: pickles in
+ * the lines of protocol 0, in zip files of stored records. */
+#include <fcntl.h>
+#include <inttypes.h>
+
+#include "format/structure.h"
+#include "test.h"
+#include "util/io.h"
+
+#define TEST(sentence, function) { sentence, function, NULL, NULL, NULL }
+#define FILE_MAX ((size_t)8 << 20)
+
+struct bytes {
+	uint8_t *p;
+	size_t len;
+};
+
+static void bytes_free(struct bytes *b)
+{
+	free(b->p);
+}
+#define _cleanup_bytes_ _cleanup_(bytes_free)
+
+static void add(struct bytes *b, const void *p, size_t n)
+{
+	if (!b->p)
+		b->p = malloc(FILE_MAX);
+	assert_non_null(b->p);
+	assert_true(n <= FILE_MAX - b->len);
+	if (n > 0)
+		memcpy(b->p + b->len, p, n);
+	b->len += n;
+}
+
+static void add_int(struct bytes *b, uint64_t v, size_t n)
+{
+	for (; n > 0; n--, v >>= 8)
+		add(b, &(uint8_t){ (uint8_t)v }, 1);
+}
+
+struct record {
+	const char *name;
+	const void *p;
+	size_t len;
+	unsigned method;
+};
+
+static struct bytes zip(const struct record *records, size_t n)
+{
+	struct bytes b = { 0 }, directory = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct record *r = &records[i];
+		size_t name_len = strlen(r->name), at = b.len;
+
+		for (int entry = 0; entry < 2; entry++) {
+			struct bytes *to = entry ? &directory : &b;
+
+			add(to, entry ? "PK\1\2\24\0" : "PK\3\4", entry ? 6 : 4);
+			add(to, "\24\0\0\0", 4);
+			add_int(to, r->method, 2);
+			add_int(to, 0, 8);
+			add_int(to, r->len, 4);
+			add_int(to, r->len, 4);
+			add_int(to, name_len, 2);
+			add_int(to, 0, entry ? 12 : 2);
+			if (entry)
+				add_int(to, at, 4);
+			add(to, r->name, name_len);
+		}
+		add(&b, r->p, r->len);
+	}
+	add(&directory, "PK\5\6\0\0\0\0", 8);
+	add_int(&directory, n, 2);
+	add_int(&directory, n, 2);
+	add_int(&directory, directory.len - 12, 4);
+	add_int(&directory, b.len, 4);
+	add_int(&directory, 0, 2);
+	add(&b, directory.p, directory.len);
+	free(directory.p);
+	return b;
+}
+
+/* A file of torch with this pickle and a storage of 64 bytes, key 0. */
+static struct bytes torch_file(const char *pickle)
+{
+	static uint8_t data[64];
+	const struct record records[] = {
+		{ "a/data.pkl", pickle, strlen(pickle), 0 },
+		{ "a/byteorder", "little", 6, 0 },
+		{ "a/data/0", data, sizeof(data), 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)i;
+	return zip(records, ARRAY_SIZE(records));
+}
+
+#define STORAGE_OF(type, key, numel) "(Vstorage\nctorch\n" type "\nV" key "\nVcpu\nI" numel "\ntQ"
+#define STORAGE STORAGE_OF("FloatStorage", "0", "16")
+#define TENSOR_OF(storage, offset, size, strides) \
+	"ctorch._utils\n_rebuild_tensor_v2\n(" storage "I" offset "\n(" size "t(" strides "tI00\nNtR"
+#define TENSOR TENSOR_OF(STORAGE, "0", "I2\nI3\n", "I3\nI1\n")
+
+static struct tensors *read_tensors(const struct bytes *b, const char **ret_why)
+{
+	FILE *f = tmpfile();
+	struct tensors *ts = NULL;
+	int r;
+
+	assert_non_null(f);
+	assert_int_equal(pwrite(fileno(f), b->p, b->len, 0), (ssize_t)b->len);
+	r = tensors_read(fileno(f), b->len, &ts, ret_why);
+	fclose(f);
+	assert_true(r == 0 ? ts && !*ret_why : !ts && r == -EBADMSG && *ret_why);
+	return ts;
+}
+
+static struct tensors *tensors_of(const struct bytes *b)
+{
+	const char *why;
+	struct tensors *ts = read_tensors(b, &why);
+
+	if (!ts)
+		fail_msg("refused: %s", why);
+	return ts;
+}
+
+static void assert_refused_bytes(const struct bytes *b, const char *reason)
+{
+	const char *why;
+	_cleanup_tensors_ struct tensors *ts = read_tensors(b, &why);
+
+	if (ts || strcmp(why, reason) != 0)
+		fail_msg("%s, not: %s", ts ? "read" : why, reason);
+}
+
+static void assert_refused(const char *pickle, const char *reason)
+{
+	_cleanup_bytes_ struct bytes b = torch_file(pickle);
+
+	assert_refused_bytes(&b, reason);
+}
+
+/* The tensors as a text: NAME:DTYPE[SHAPE]/[STRIDES]@OFFSET, '*' behind the
+ * model's, '?' where not located. */
+static void assert_tensors(const struct tensors *ts, const char *wanted)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	for (size_t i = 0; i < ts->n; i++) {
+		const struct tensor *t = &ts->v[i];
+
+		fprintf(f, "%s%s:%s[", i ? " " : "", t->name, t->dtype);
+		for (unsigned j = 0; j < t->ndim; j++)
+			fprintf(f, "%s%" PRIu64, j ? "," : "", t->shape[j]);
+		fputs("]", f);
+		if (t->located) {
+			fputs("/", f);
+			for (unsigned j = 0; j < t->ndim; j++)
+				fprintf(f, "%s%" PRIu64, j ? "," : "", t->strides[j]);
+			fprintf(f, "@%" PRIu64, t->offset);
+		} else {
+			fputs("?", f);
+		}
+		fputs(t->model ? "*" : "", f);
+	}
+	fclose(f);
+	assert_string_equal(text, wanted);
+}
+
+static void assert_torch(const char *pickle, const char *wanted)
+{
+	_cleanup_bytes_ struct bytes b = torch_file(pickle);
+	_cleanup_tensors_ struct tensors *ts = tensors_of(&b);
+
+	assert_tensors(ts, wanted);
+}
+
+static struct bytes sample(const char *name)
+{
+	const char *top = getenv("EXPFS_SRCDIR");
+	struct bytes b = { 0 };
+	char path[4096], *p;
+
+	snprintf(path, sizeof(path), "%s/tests/data/format/%s", top ? top : ".", name);
+	assert_int_equal(io_read_file(AT_FDCWD, path, 1 << 20, &p, &b.len), 0);
+	b.p = (uint8_t *)p;
+	return b;
+}
+
+/* Real files */
+
+static void test_torch_sample(void **state)
+{
+	_cleanup_bytes_ struct bytes b = sample("zip.pt");
+	_cleanup_tensors_ struct tensors *ts = tensors_of(&b);
+
+	assert_tensors(ts, "model.w:float32[4,5]/5,1@0* model.b:float32[5]/1@0* model.i:int64[3]/1@0*");
+	assert_true(ts->has_step && ts->step == 3 && !ts->has_epoch);
+	assert_memory_equal(b.p + ts->v[2].begin, "\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0", 24);
+	assert_int_equal(ts->v[2].end - ts->v[2].begin, 24);
+}
+
+static void test_other_samples(void **state)
+{
+	_cleanup_bytes_ struct bytes npz = sample("stored.npz"), st = sample("three.safetensors");
+	_cleanup_tensors_ struct tensors *arrays = tensors_of(&npz), *three = tensors_of(&st);
+
+	assert_tensors(arrays, "a:int64[5]/1@0* b:float64[2,2]/2,1@0*");
+	assert_memory_equal(npz.p + arrays->v[0].begin + 8, "\1\0\0\0\0\0\0\0", 8);
+	assert_int_equal(three->n, 3);
+	assert_false(three->has_step);
+	for (size_t i = 0; i < three->n; i++)
+		assert_true(three->v[i].model && three->v[i].located);
+}
+
+static void test_refused_samples(void **state)
+{
+	_cleanup_bytes_ struct bytes legacy = sample("legacy.pt"), deflated = sample("deflated.npz"),
+				     hdf5 = sample("v3.weights.h5"), tar = { 0 }, none = { 0 };
+
+	assert_refused_bytes(&legacy, "pickle outside of a zip file, as torch before 1.6 wrote them");
+	assert_refused_bytes(&deflated, "numpy arrays that are compressed");
+	assert_refused_bytes(&hdf5, "no file of tensors that can be read here");
+	add_int(&tar, 'x', 257);
+	add(&tar, "ustar", 5);
+	assert_refused_bytes(&tar, "tar file, as torch before 0.1.10 wrote them");
+	add(&none, "", 0);
+	assert_refused_bytes(&none, "empty");
+}
+
+static void test_cut_samples(void **state)
+{
+	static const char *const names[] = { "zip.pt", "stored.npz", "three.safetensors" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_bytes_ struct bytes b = sample(names[i]);
+
+		for (; b.len > 0; b.len--) {
+			struct bytes cut = { b.p, b.len - 1 };
+			const char *why;
+			_cleanup_tensors_ struct tensors *ts = read_tensors(&cut, &why);
+
+			assert_null(ts);
+		}
+	}
+}
+
+/* Torch, by hand */
+
+static void test_names(void **state)
+{
+	assert_torch("(Va\n(Vb\n" TENSOR "lI7\n" TENSOR "V\n" TENSOR "d.",
+		     "a.1:float32[2,3]/3,1@0* 7:float32[2,3]/3,1@0* :float32[2,3]/3,1@0*");
+	assert_torch(TENSOR ".", ":float32[2,3]/3,1@0*");
+	assert_torch("(Va\ncm\nC\n(I1\n" TENSOR "tR(Vs\n" TENSOR "dbVk\n" TENSOR "sd.",
+		     "a.1:float32[2,3]/3,1@0* a.k:float32[2,3]/3,1@0* a.s:float32[2,3]/3,1@0*");
+}
+
+static void test_kinds(void **state)
+{
+	assert_torch("ctorch._utils\n_rebuild_parameter\n(" TENSOR "I01\nNtR.", ":float32[2,3]/3,1@0*");
+	assert_torch("ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n_rebuild_tensor_v2\nclib\nT\n(" STORAGE
+		     "I4\n(I2\nt(I1\ntI00\nNtNtR.",
+		     ":float32[2]/1@16*");
+	assert_torch("ctorch._utils\n_rebuild_tensor_v3\n(" STORAGE_OF("UntypedStorage", "0", "64")
+		     "I1\n(I2\nt(I1\ntI00\nNctorch\nfloat8_e4m3fn\ntR.",
+		     ":float8_e4m3fn[2]/1@1*");
+	assert_torch("ctorch._utils\n_rebuild_tensor_v2\n(" STORAGE "I0\n(I2\nt(I1\ntI00\nN(Vconj\nI01\ndtR.", ":float32[2]?*");
+	assert_torch("ctorch._utils\n_rebuild_meta_tensor_no_storage\n(ctorch\nfloat16\n(I9\nt(I1\ntI00\ntR.", ":float16[9]?*");
+	assert_torch("ctorch._utils\n_rebuild_sparse_tensor\n(N(" TENSOR TENSOR "ctorch\nSize\n((I5\nI6\nttRI01\nttR.",
+		     ":float32[5,6]?*");
+	assert_torch("(Vn\nctorch._utils\n_rebuild_nested_tensor\n(" TENSOR TENSOR "tRd.",
+		     "n.0:float32[2,3]/3,1@0* n.1:float32[2,3]/3,1@0*");
+	assert_torch("(Vn\nctorch._tensor\n_rebuild_from_type_v2\n(clib\nbuild\nclib\nT\n(I1\n" TENSOR "tNtRd.",
+		     "n.2.1:float32[2,3]/3,1@0*");
+}
+
+static void test_model(void **state)
+{
+	_cleanup_bytes_ struct bytes b = torch_file("(Vmodule\n(Vw\n" TENSOR "dVmodel\nVresnet\nVstate_dict\n(Vw\n" TENSOR
+						    "dVx\n" TENSOR "d.");
+	_cleanup_tensors_ struct tensors *ts = tensors_of(&b);
+
+	assert_tensors(ts, "module.w:float32[2,3]/3,1@0 state_dict.w:float32[2,3]/3,1@0* x:float32[2,3]/3,1@0");
+	assert_string_equal(ts->v[1].name + ts->v[1].inner, "w");
+	assert_torch("(Voptimizer_states\n(" TENSOR "lVlr_Schedulers\n(" TENSOR "lVgrad_scaler\n(" TENSOR "lVrng\n(" TENSOR
+		     "lVopt\n(" TENSOR "lVoption\n(" TENSOR "lVscaler_mean\n" TENSOR "Vtorch_rng\n" TENSOR
+		     "Vscaler.weight\n" TENSOR "Vmodel\n" TENSOR "d.",
+		     "optimizer_states.0:float32[2,3]/3,1@0 lr_Schedulers.0:float32[2,3]/3,1@0 "
+		     "grad_scaler.0:float32[2,3]/3,1@0 rng.0:float32[2,3]/3,1@0 opt.0:float32[2,3]/3,1@0 "
+		     "option.0:float32[2,3]/3,1@0* scaler_mean:float32[2,3]/3,1@0* torch_rng:float32[2,3]/3,1@0 "
+		     "scaler.weight:float32[2,3]/3,1@0* model:float32[2,3]/3,1@0*");
+}
+
+/* -1: none. */
+static void assert_step(const char *pickle, int64_t step, bool has_epoch, int64_t epoch)
+{
+	_cleanup_bytes_ struct bytes b = torch_file(pickle);
+	_cleanup_tensors_ struct tensors *ts = tensors_of(&b);
+
+	assert_int_equal(ts->has_step ? (int64_t)ts->step : -1, step);
+	assert_int_equal(ts->has_epoch, has_epoch);
+	if (has_epoch)
+		assert_int_equal(ts->epoch, epoch);
+}
+
+static void test_step(void **state)
+{
+	assert_step("(Viteration\nI1\nViter_num\nI2\nVstate\n(Vglobal_step\nI3\nVepoch\nI-1\ndd.", 3, true, -1);
+	assert_step("(Vstep\nI4\nVglobal_step\nI5\nVepoch\nI6\nVstate\n(Vepoch\nI7\ndd.", 4, true, 6);
+	assert_step("(Vstep\nI01\nVglobal_step\nF2.0\nVepoch\nV7\nViter_num\nI-1\nViteration\nI9223372036854775807\nd.",
+		    INT64_MAX, false, 0);
+	assert_step("(Vstep\nI9223372036854775808\nd.", -1, false, 0);
+	assert_step("(Vstep\\u0000\nI1\nd.", -1, false, 0);
+	assert_step("(Vother\n(Vstep\nI1\ndd.", -1, false, 0);
+	assert_step("(Vstep\n" TENSOR_OF(STORAGE_OF("LongStorage", "0", "8"), "1", "", "") "d.", 0x0f0e0d0c0b0a0908, false, 0);
+	assert_step("(Vstep\n" TENSOR_OF(STORAGE_OF("CharStorage", "0", "8"), "5", "I1\n", "I1\n") "d.", 5, false, 0);
+	assert_step("(Vstep\n" TENSOR_OF(STORAGE, "0", "", "") "d.", -1, false, 0);
+	assert_step("(Vstep\n" TENSOR_OF(STORAGE_OF("LongStorage", "0", "8"), "0", "I2\n", "I1\n") "d.", -1, false, 0);
+}
+
+static void test_storage_faults(void **state)
+{
+	assert_refused(TENSOR_OF(STORAGE_OF("FloatStorage", "1", "16"), "0", "", "") ".", "torch storage that is missing");
+	assert_refused(TENSOR_OF(STORAGE_OF("FloatStorage", "../data.pkl", "1"), "0", "", "") ".",
+		       "torch storage that is missing");
+	assert_refused(TENSOR_OF(STORAGE_OF("FloatStorage", "0", "17"), "0", "", "") ".",
+		       "torch storage shorter than it should be");
+	assert_refused(TENSOR_OF(STORAGE_OF("FloatStorage", "0", "4611686018427387905"), "0", "", "") ".",
+		       "torch storage shorter than it should be");
+	assert_refused(TENSOR_OF(STORAGE_OF("StringStorage", "0", "1"), "0", "", "") ".", "torch storage of an unknown type");
+	assert_refused(TENSOR_OF(STORAGE_OF("FloatStorage", "0", "-1"), "0", "", "") ".",
+		       "torch tensor that is put together in an unknown way");
+	assert_refused(TENSOR_OF("I1\n", "0", "", "") ".", "torch tensor that is put together in an unknown way");
+}
+
+static void test_shape_faults(void **state)
+{
+	static const char outside[] = "torch tensor outside of its storage",
+			  odd[] = "torch tensor that is put together in an unknown way";
+
+	assert_torch(TENSOR_OF(STORAGE, "0", "I16\n", "I1\n") ".", ":float32[16]/1@0*");
+	assert_torch(TENSOR_OF(STORAGE, "15", "I1000000000000\n", "I0\n") ".", ":float32[1000000000000]/0@60*");
+	assert_torch(TENSOR_OF(STORAGE, "99", "I0\nI5\n", "I1\nI1\n") ".", ":float32[0,5]/1,1@396*");
+	assert_refused(TENSOR_OF(STORAGE, "1", "I16\n", "I1\n") ".", outside);
+	assert_refused(TENSOR_OF(STORAGE, "16", "", "") ".", outside);
+	assert_refused(TENSOR_OF(STORAGE, "9223372036854775807", "", "") ".", outside);
+	assert_refused(TENSOR_OF(STORAGE, "0", "I9223372036854775807\n", "I9223372036854775807\n") ".", outside);
+	assert_refused(TENSOR_OF(STORAGE, "0", "I2\nI2\n", "I9223372036854775807\nI9223372036854775807\n") ".", outside);
+	assert_refused(TENSOR_OF(STORAGE, "0", "I-1\n", "I1\n") ".", odd);
+	assert_refused(TENSOR_OF(STORAGE, "0", "I1\n", "I-1\n") ".", odd);
+	assert_refused(TENSOR_OF(STORAGE, "-1", "I1\n", "I1\n") ".", odd);
+	assert_refused(TENSOR_OF(STORAGE, "0", "I1\n", "") ".", odd);
+	assert_refused(TENSOR_OF(STORAGE, "0", "F1\n", "I1\n") ".", odd);
+	assert_refused(TENSOR_OF(STORAGE, "0", "I9223372036854775808\n", "I1\n") ".", odd);
+}
+
+#define ONES "I1\nI1\nI1\nI1\nI1\nI1\nI1\nI1\nI1\nI1\nI1\nI1\nI1\nI1\nI1\nI1\n"
+
+static void test_dimensions(void **state)
+{
+	_cleanup_bytes_ struct bytes b = torch_file(TENSOR_OF(STORAGE, "0", ONES ONES ONES ONES, ONES ONES ONES ONES) ".");
+	_cleanup_tensors_ struct tensors *ts = tensors_of(&b);
+
+	assert_int_equal(ts->v[0].ndim, 64);
+	assert_refused(TENSOR_OF(STORAGE, "0", ONES ONES ONES ONES "I1\n", ONES ONES ONES ONES "I1\n") ".",
+		       "tensor of too many dimensions");
+}
+
+static void test_unknown_builders(void **state)
+{
+	static const char odd[] = "torch tensor that is put together in an unknown way";
+
+	assert_refused("ctorch._utils\n_rebuild_tensor_v9\n(tR.", odd);
+	assert_refused("ctorch._utils\n_rebuild_xla_tensor\n(NtR.", odd);
+	assert_refused("ctorch._utils\n_rebuild_tensor_v2\n(tR.", odd);
+	assert_refused("ctorch._utils\n_rebuild_parameter\n(NtR.", odd);
+	assert_refused("ctorch._utils\n_rebuild_sparse_tensor\n(N(NttR.", odd);
+	assert_refused("ctorch._tensor\n_rebuild_from_type_v2\n(NNtR.", odd);
+	assert_refused("ctorch._utils\n_rebuild_meta_tensor_no_storage\n(ctorch\nstr\n(ttR.", "torch tensor of an unknown type");
+}
+
+static void test_wraps_without_end(void **state)
+{
+	assert_refused("(lp0\n0ctorch._utils\n_rebuild_parameter\n(ctorch._utils\n_rebuild_parameter\n(Ntp1\nRtp2\nR.",
+		       "torch tensor that is put together in an unknown way");
+	/* a parameter whose data are itself, by way of its own arguments */
+	assert_refused("ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._tensor\n_rebuild_from_type_v2\nN(tp0\nNtR.",
+		       "torch tensor that is put together in an unknown way");
+}
+
+static void test_cycles(void **state)
+{
+	assert_torch("(Vw\n" TENSOR "dp0\nVself\ng0\ns.", "w:float32[2,3]/3,1@0*");
+	assert_torch("(lp0\ng0\na(Vw\n" TENSOR "da.", "1.w:float32[2,3]/3,1@0*");
+	assert_torch("cm\nC\n(tRp0\n(Vparent\ng0\nVw\n" TENSOR "db.", "w:float32[2,3]/3,1@0*");
+}
+
+static void test_depth(void **state)
+{
+	char pickle[4096];
+	int n = 0;
+
+	for (int depth = 0; depth < 129; depth++)
+		n += sprintf(pickle + n, "(");
+	for (int depth = 0; depth < 128; depth++)
+		n += sprintf(pickle + n, "l");
+	sprintf(pickle + n, "0l.");
+	assert_torch(pickle, "");
+	n = 0;
+	for (int depth = 0; depth < 129; depth++)
+		n += sprintf(pickle + n, "(");
+	for (int depth = 0; depth < 129; depth++)
+		n += sprintf(pickle + n, "l");
+	sprintf(pickle + n, ".");
+	assert_refused(pickle, "torch file nested too deeply");
+}
+
+static void test_bombs(void **state)
+{
+	_cleanup_free_ char *pickle = malloc(65536);
+	int n;
+
+	/* Each list holds the one before twice. */
+	n = sprintf(pickle, "(lp0\n");
+	for (int i = 0; i < 40; i++)
+		n += sprintf(pickle + n, "(g%d\ng%d\nlp%d\n", i, i, i + 1);
+	sprintf(pickle + n, ".");
+	assert_refused(pickle, "torch file that unfolds to too much");
+	/* The same with a tensor in the innermost one. */
+	n = sprintf(pickle, "(" TENSOR "lp0\n");
+	for (int i = 0; i < 40; i++)
+		n += sprintf(pickle + n, "(g%d\ng%d\nlp%d\n", i, i, i + 1);
+	sprintf(pickle + n, ".");
+	assert_refused(pickle, "too many tensors");
+}
+
+static void test_long_names(void **state)
+{
+	_cleanup_free_ char *pickle = malloc(1 << 18), *name = malloc(70000);
+	int n;
+
+	memset(name, 'k', 70000);
+	sprintf(pickle, "(V%.65536s\n" TENSOR "d.", name);
+	{
+		_cleanup_bytes_ struct bytes b = torch_file(pickle);
+		_cleanup_tensors_ struct tensors *ts = tensors_of(&b);
+
+		assert_int_equal(ts->v[0].name_len, 65536);
+	}
+	sprintf(pickle, "(V%.65537s\n" TENSOR "d.", name);
+	assert_refused(pickle, "tensor of too long a name");
+	n = sprintf(pickle, "(V%.60000s\n(" TENSOR "p0\n", name);
+	for (int i = 0; i < 600; i++)
+		n += sprintf(pickle + n, "g0\n");
+	sprintf(pickle + n, "ld.");
+	assert_refused(pickle, "too many names, or too long ones");
+	sprintf(pickle, "(V%.65537s\n(I1\nVw\nldVw\n" TENSOR "s.", name);
+	assert_torch(pickle, "w:float32[2,3]/3,1@0*");
+}
+
+static void test_keys_twice(void **state)
+{
+	static const char why[] = "torch file with a key that is set twice";
+
+	assert_refused("(Vw\n" TENSOR "Vw\n" TENSOR "d.", why);
+	assert_refused("(Va\n(I1\nNI01\nNdd.", why);
+	assert_refused("cm\nC\n(tRVw\nNsVw\nNs.", why);
+	assert_torch("(Vw\n" TENSOR "V1\nNI1\nNVw2\nNd.", "w:float32[2,3]/3,1@0*");
+}
+
+static void test_pickle_faults(void **state)
+{
+	assert_refused("cos\nsystem\n(Vreboot\ntR", "pickle that ends too early");
+	assert_torch("cos\nsystem\n(Vreboot\ntR.", "");
+	assert_refused("\xff", "pickle opcode that is not known");
+}
+
+static void test_zip_faults(void **state)
+{
+	const struct record compressed[] = { { "a/data.pkl", "N.", 2, 8 } };
+	const struct record storage[] = { { "a/data.pkl", TENSOR ".", strlen(TENSOR "."), 0 }, { "a/data/0", "", 0, 8 } };
+	const struct record twice[] = { { "a/data.pkl", "N.", 2, 0 }, { "a/data.pkl", "(l.", 3, 0 } };
+	const struct record prefix[] = { { "a/x", "", 0, 0 }, { "b/data.pkl", "N.", 2, 0 } };
+	const struct record flat[] = { { "data.pkl", "N.", 2, 0 } };
+	const struct record order[] = { { "a/data.pkl", "N.", 2, 0 }, { "a/byteorder", "middle", 6, 0 } };
+	const struct {
+		const struct record *records;
+		size_t n;
+		const char *why;
+	} cases[] = {
+		{ compressed, 1, "torch file whose pickle is compressed" },
+		{ storage, 2, "torch storage that is compressed" },
+		{ twice, 2, "zip records of one name" },
+		{ prefix, 2, "zip file that is neither torch's nor numpy's" },
+		{ flat, 1, "zip file that is neither torch's nor numpy's" },
+		{ order, 2, "torch file of unknown byte order" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_bytes_ struct bytes b = zip(cases[i].records, cases[i].n);
+
+		assert_refused_bytes(&b, cases[i].why);
+	}
+}
+
+/* numpy */
+
+static struct bytes npz(const char *header, size_t len, size_t data)
+{
+	struct bytes array = { 0 }, b;
+
+	add(&array, header, len);
+	add_int(&array, 0, data);
+	b = zip(&(struct record){ "a.npy", array.p, array.len, 0 }, 1);
+	free(array.p);
+	return b;
+}
+
+/* data: how many bytes follow the header of version 1. */
+static struct bytes npz_of(const char *header, size_t data)
+{
+	char preamble[2048] = "\x93NUMPY\1";
+	size_t n = strlen(header);
+
+	preamble[8] = (char)(n & 0xff);
+	preamble[9] = (char)(n >> 8);
+	memcpy(preamble + 10, header, n);
+	return npz(preamble, 10 + n, data);
+}
+
+static void assert_array(const char *header, size_t data, const char *wanted)
+{
+	_cleanup_bytes_ struct bytes b = npz_of(header, data);
+	_cleanup_tensors_ struct tensors *ts = tensors_of(&b);
+
+	assert_tensors(ts, wanted);
+}
+
+static void assert_array_refused(const char *header, size_t data, const char *why)
+{
+	_cleanup_bytes_ struct bytes b = npz_of(header, data);
+
+	assert_refused_bytes(&b, why);
+}
+
+static void test_arrays(void **state)
+{
+	static const char v3[] = "\x93NUMPY\3\0\x36\0\0\0{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}";
+	_cleanup_bytes_ struct bytes b = npz(v3, sizeof(v3) - 1, 4);
+
+	assert_array("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }   \n", 24, "a:float32[2,3]/3,1@0*");
+	assert_array("{'shape':(2L,3L),'fortran_order':True,\"descr\":\"|u1\"}", 6, "a:uint8[2,3]/1,2@0*");
+	assert_array("{'descr': '>i8', 'fortran_order': False, 'shape': ()}", 8, "a:int64[]/@0*");
+	assert_array("{'descr': '<U5', 'fortran_order': False, 'shape': (4,)}", 80, "a:<U5[4]?*");
+	assert_array("{'descr': [('a]', '<f4', (2, 2)), ('b', [('c', '|S1')])], 'fortran_order': False, 'shape': (1,)}", 17,
+		     "a:[('a]', '<f4', (2, 2)), ('b', [('c', '|S1')])][1]?*");
+	assert_refused_bytes(&b, "numpy header does not parse"); /* its length is one short */
+}
+
+static void test_array_faults(void **state)
+{
+	static const char *const headers[] = {
+		"",
+		"{",
+		"{}",
+		"{'descr': '<f4', 'fortran_order': False}",
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (2,",
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (2 3)}",
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}",
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+		"{'descr': '<f4', 'fortran_order': None, 'shape': ()}",
+		"{'descr': '<f4, 'fortran_order': False, 'shape': ()}",
+		"{'descr': '<\\f4', 'fortran_order': False, 'shape': ()}",
+		"{'descr': [('a', '<f4'), 'fortran_order': False, 'shape': ()}",
+		"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': ()}",
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (), 'more': ()}",
+		"{'descr': '<f4', 'fortran_order': False, 'shape': ()} x",
+		"os.system('reboot')",
+	};
+
+	static const char nul[] = "\x93NUMPY\1\0\x37\0{'descr': '<\0004', 'fortran_order': False, 'shape': ()}  ";
+	_cleanup_bytes_ struct bytes b = npz(nul, sizeof(nul) - 1, 4);
+
+	assert_refused_bytes(&b, "numpy header does not parse");
+	for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
+		assert_array_refused(headers[i], 64, "numpy header does not parse");
+	assert_array_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 23, "numpy array that is cut");
+	assert_array_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", 64,
+			     "tensor of too many elements");
+	assert_array_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,), }", 64,
+			     "numpy array that is cut");
+}
+
+/* safetensors */
+
+static struct bytes safetensors(const char *header, size_t data)
+{
+	struct bytes b = { 0 };
+
+	add_int(&b, strlen(header), 8);
+	add(&b, header, strlen(header));
+	add_int(&b, 0, data);
+	return b;
+}
+
+static void test_safetensors(void **state)
+{
+	_cleanup_bytes_ struct bytes b = safetensors(
+		"{\"__metadata__\": {\"iteration\": \"7\", \"global_step\": \"3\", \"step\": \"1e3\", \"epoch\": 5},"
+		"\"\\ud83d\\ude42\\u00e9\\n\\ud800x\": {\"dtype\": \"F8_E4M3\", \"shape\": [2], \"data_offsets\": [0, 2]},"
+		"\"b\": {\"dtype\": \"NEW\", \"shape\": [], \"data_offsets\": [2, 5]},"
+		"\"\\u005f_metadata__\\u0000\": {\"dtype\": \"BF16\", \"shape\": [0, 3], \"data_offsets\": [5, 5]}}",
+		5);
+	_cleanup_tensors_ struct tensors *ts = tensors_of(&b);
+
+	assert_tensors(ts, "__metadata__:bfloat16[0,3]/3,1@0* b:NEW[]?* "
+			   "\xf0\x9f\x99\x82\xc3\xa9\n\xed\xa0\x80x:float8_e4m3fn[2]/1@0*");
+	assert_int_equal(ts->v[0].name_len, strlen("__metadata__") + 1);
+	assert_true(ts->has_step && ts->step == 3 && !ts->has_epoch);
+}
+
+static void test_safetensors_faults(void **state)
+{
+	_cleanup_free_ char *header = malloc(1 << 18), *name = malloc(70000);
+
+	memset(name, 'k', 70000);
+	sprintf(header, "{\"%.69999s\": {\"dtype\": \"U8\", \"shape\": [], \"data_offsets\": [0, 1]}}", name);
+	{
+		_cleanup_bytes_ struct bytes b = safetensors(header, 1);
+
+		assert_refused_bytes(&b, "tensor of too long a name");
+	}
+	{
+		_cleanup_bytes_ struct bytes b =
+			safetensors("{\"a\": {\"dtype\": \"U8\", \"shape\": [], \"data_offsets\": [0, 1]}}", 2);
+
+		assert_refused_bytes(&b, "tensors do not fill the file");
+	}
+	{
+		_cleanup_bytes_ struct bytes b =
+			safetensors("{\"a\": {\"dtype\": \"U8\", \"shape\": [], \"data_offsets\": [0, 1]},"
+				    "\"\\u0061\": {\"dtype\": \"U8\", \"shape\": [], \"data_offsets\": [1, 2]}}", 2);
+
+		assert_refused_bytes(&b, "safetensors of one name");
+	}
+}
+
+/* The structure */
+
+static void test_structure(void **state)
+{
+	_cleanup_bytes_ struct bytes b = torch_file("(Vmodel\n(Vb:\\u005c\\u000a\n" TENSOR "Va\n" TENSOR_OF(STORAGE, "0", "", "")
+						    "VA\n" TENSOR_OF(STORAGE, "0", "I2\n", "I1\n") "dVopt\n(" TENSOR "ld.");
+	static const char text[] = "init_step:25\n"
+				   "A:float32:[2]\n"
+				   "a:float32:[]\n"
+				   "b\\x3a\\x5c\\x0a:float32:[2,3]\n";
+	static const uint8_t digest[] = {
+		0x45, 0x71, 0xaf, 0xa9, 0x70, 0x08, 0x7e, 0xd0, 0xc8, 0x75, 0x1d, 0xdb, 0x3b, 0x15, 0x10, 0xe2,
+		0x6a, 0x7a, 0x0f, 0xc1, 0x78, 0x61, 0x1e, 0xaf, 0xea, 0x84, 0xc2, 0xe0, 0x9b, 0x76, 0xeb, 0xca
+	};
+	_cleanup_tensors_ struct tensors *ts = tensors_of(&b);
+	_cleanup_free_ char *structure = NULL;
+	uint8_t found[STRUCTURE_DIGEST_SIZE];
+	size_t len;
+
+	assert_int_equal(model_structure(ts, 25, &structure, &len, found), 0);
+	assert_string_equal(structure, text);
+	assert_int_equal(len, strlen(text));
+	assert_memory_equal(found, digest, sizeof(digest));
+}
+
+static void test_one_structure(void **state)
+{
+	_cleanup_bytes_ struct bytes plain = torch_file("(Vw.b\n" TENSOR "d."),
+				     below = torch_file("(Vmodule\n(Vw.b\n" TENSOR "dd."),
+				     flat = safetensors("{\"w.b\": {\"dtype\": \"F32\", \"shape\": [2, 3], \"data_offsets\": [0, 24]}}", 24);
+	const struct bytes *const files[] = { &plain, &below, &flat };
+	uint8_t digests[ARRAY_SIZE(files)][STRUCTURE_DIGEST_SIZE], other[STRUCTURE_DIGEST_SIZE];
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		_cleanup_tensors_ struct tensors *ts = tensors_of(files[i]);
+		_cleanup_free_ char *text = NULL;
+
+		assert_int_equal(model_structure(ts, 0, &text, NULL, digests[i]), 0);
+		assert_memory_equal(digests[i], digests[0], sizeof(digests[0]));
+		free(steal(&text));
+		assert_int_equal(model_structure(ts, 1, &text, NULL, other), 0);
+		assert_memory_not_equal(other, digests[0], sizeof(other));
+	}
+}
+
+static void test_no_structure(void **state)
+{
+	_cleanup_bytes_ struct bytes b = torch_file("(Voptimizer\n(" TENSOR "ld.");
+	_cleanup_tensors_ struct tensors *ts = tensors_of(&b);
+	uint8_t digest[STRUCTURE_DIGEST_SIZE];
+	char *text;
+
+	assert_int_equal(model_structure(ts, 0, &text, NULL, digest), -ENODATA);
+}
+
+static void test_errors(void **state)
+{
+	struct tensors *ts;
+	const char *why = "unset";
+
+	assert_int_equal(tensors_read(-1, 100, &ts, &why), -EBADF);
+	assert_null(why);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST("a file that torch saved is told with its step and where its tensors are", test_torch_sample),
+		TEST("files of numpy and safetensors are told", test_other_samples),
+		TEST("older and compressed formats are refused with the reason", test_refused_samples),
+		TEST("a file cut anywhere is refused", test_cut_samples),
+		TEST("names are made of keys, indices and attributes", test_names),
+		TEST("parameters, subclasses, sparse and other tensors are told", test_kinds),
+		TEST("what lies below the first of the model's keys is the model's, else what is not of training", test_model),
+		TEST("the step is the first of the keys with an integer from 0 to 2^63-1", test_step),
+		TEST("a tensor without a whole storage is refused", test_storage_faults),
+		TEST("a tensor that reaches out of its storage is refused, whatever its strides", test_shape_faults),
+		TEST("a tensor may have 64 dimensions and no more", test_dimensions),
+		TEST("tensors that are built in an unknown way are refused, not left out", test_unknown_builders),
+		TEST("a tensor wrapped in itself is refused", test_wraps_without_end),
+		TEST("a container that holds itself is walked once", test_cycles),
+		TEST("containers may stand 128 deep and no more", test_depth),
+		TEST("lists that hold each other twice, forty times, are refused", test_bombs),
+		TEST("a name may have 64 KiB and no more, and all names 32 MiB", test_long_names),
+		TEST("a dictionary with a key twice is refused", test_keys_twice),
+		TEST("a pickle that would run a command is told and runs nothing", test_pickle_faults),
+		TEST("zip files with a compressed, ambiguous or missing part are refused", test_zip_faults),
+		TEST("headers of numpy's arrays are read as numpy writes them", test_arrays),
+		TEST("other headers, and arrays that are cut, are refused", test_array_faults),
+		TEST("names in safetensors are told without escapes, and the step of the metadata", test_safetensors),
+		TEST("safetensors that are not whole, or have a name twice or too long a one, are refused", test_safetensors_faults),
+		TEST("the structure is the sorted lines of the model's tensors", test_structure),
+		TEST("one model has one structure, however it is saved", test_one_structure),
+		TEST("a file without a model's tensors has no structure", test_no_structure),
+		TEST("an error of the disk is no refusal", test_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
