@@ -31,6 +31,11 @@ tests_posix_users_SOURCES = tests/posix/users.c $(posix_check)
 tests_posix_write_SOURCES = tests/posix/write.c $(posix_check)
 tests_posix_xattr_SOURCES = tests/posix/xattr.c $(posix_check)
 
+# What tests/clients/with_tensors.py compares with
+check_PROGRAMS += tests/clients/tensors
+tests_clients_tensors_SOURCES = tests/clients/tensors.c
+tests_clients_tensors_LDADD = $(libexpfs_LIBS)
+
 bats_tests = \
 	tests/posix.bats \
 	tests/rename.bats \

@@ -1,0 +1,590 @@
+"""Checkpoints of torch, safetensors and numpy in odd forms: what is told of each
+without loading it, against what loading it gives."""
+
+import argparse
+import collections
+import dataclasses
+import hashlib
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+
+from client import Skip, after_remount, main, run, test
+
+INIT_STEP = 25
+MODEL_KEYS = "model", "model_state_dict", "state_dict", "module"
+OTHER_KEYS = {"optimizer", "optimizer_state_dict", "optimizer_states", "optim_g", "opt_state", "scheduler",
+              "lr_scheduler", "lr_schedulers", "scaler", "grad_scaler", "amp", "rng", "rng_state", "rng_states",
+              "torch_rng", "cuda_rng_state"}
+RNG_KEYS = {key for key in OTHER_KEYS if "rng" in key}
+
+torch.manual_seed(1)
+_cases = {}
+
+
+def case(function):
+    _cases[function.__name__] = function
+    return function
+
+
+class Tagged(torch.Tensor):
+    pass
+
+
+class Elsewhere(torch.Tensor):
+    """Its data are in another tensor, as those of DTensor are."""
+    @staticmethod
+    def __new__(cls, inner):
+        made = torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+        made.inner = inner
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        return function(*[a.inner if isinstance(a, cls) else a for a in args], **(kwargs or {}))
+
+
+@dataclasses.dataclass
+class State:
+    weight: torch.Tensor
+    step: int
+
+
+Pair = collections.namedtuple("Pair", "left right")
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4), torch.nn.Linear(4, 2))
+        self.register_buffer("mean", torch.zeros(2, dtype=torch.float64))
+        self.scale = torch.nn.Parameter(torch.tensor(2.0))
+
+
+def trained():
+    net = Net()
+    optimizer = torch.optim.AdamW(net.parameters())
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+    for _ in range(2):
+        net.layers(torch.randn(5, 3)).sum().backward()
+        optimizer.step()
+        scheduler.step()
+    return net, optimizer, scheduler
+
+
+# Dense tensors
+
+@case
+def plain(): return Net().state_dict()
+
+@case
+def one_tensor(): return torch.randn(3, 2)
+
+@case
+def a_list(): return [torch.randn(2), torch.zeros(3, dtype=torch.int64)]
+
+@case
+def a_tuple_of_states(): return (Net().state_dict(), trained()[1].state_dict())
+
+@case
+def views():
+    base = torch.arange(60.0)
+    return {"rows": base.view(6, 10)[2:4], "columns": base.view(6, 10)[:, 3:7], "every_third": base[1::3], "all": base}
+
+@case
+def transposed(): return {"t": torch.randn(3, 5).t(), "permuted": torch.randn(2, 3, 4).permute(2, 0, 1)}
+
+@case
+def channels_last(): return {"c": torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)}
+
+@case
+def expanded(): return {"e": torch.randn(3, 1).expand(3, 7), "scalar": torch.tensor(1.5).expand(4, 4)}
+
+@case
+def shared():
+    weight = torch.randn(4, 4)
+    return {"in": weight, "out": weight, "part": weight[1], "again": weight.view(16)}
+
+@case
+def empty(): return {"a": torch.empty(0), "b": torch.empty(3, 0, 2), "c": torch.empty(0, dtype=torch.int32)}
+
+@case
+def scalars(): return {"f": torch.tensor(1.0), "i": torch.tensor(7), "b": torch.tensor(True)}
+
+@case
+def many_dimensions(): return {"m": torch.randn([1, 2] * 8)}
+
+@case
+def every_dtype():
+    names = ("float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 uint16 uint32 uint64 bool complex128 "
+             "complex64 complex32").split()
+    return {name: torch.ones(3, 2).to(getattr(torch, name)) for name in names}
+
+@case
+def float8():
+    names = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu".split()
+    return {name: torch.ones(5).to(getattr(torch, name)) for name in names}
+
+@case
+def float4(): return {"f": torch.ones(4, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)}
+
+@case
+def float8_views():
+    base = torch.ones(8, 4).to(torch.float8_e4m3fn)
+    return {"t": base.t(), "row": base[3]}
+
+@case
+def conjugated(): return {"c": torch.randn(3, dtype=torch.complex64).conj(), "n": torch.randn(2)}
+
+@case
+def large(): return {"w": torch.randn(500, 600), "v": torch.randn(500, 600)[::7]}
+
+# Other kinds of tensors
+
+@case
+def quantised(): return {"q": torch.quantize_per_tensor(torch.randn(3, 4), 0.1, 3, torch.quint8),
+                         "i": torch.quantize_per_tensor(torch.randn(5), 0.1, 0, torch.qint8),
+                         "w": torch.quantize_per_tensor(torch.randn(5), 0.1, 0, torch.qint32)}
+
+@case
+def quantised_by_channel():
+    return {"q": torch.quantize_per_channel(torch.randn(3, 4), torch.rand(3), torch.zeros(3, dtype=torch.int64), 0,
+                                            torch.qint8)}
+
+@case
+def parameters():
+    marked = torch.nn.Parameter(torch.randn(4))
+    marked.tag = "kept"
+    return {"p": torch.nn.Parameter(torch.randn(2, 3)), "frozen": torch.nn.Parameter(torch.ones(1), requires_grad=False),
+            "marked": marked}
+
+@case
+def buffers(): return {"b": torch.nn.Buffer(torch.randn(3)), "n": torch.nn.Buffer(torch.zeros(1), persistent=False)}
+
+@case
+def subclasses():
+    tagged = torch.randn(3).as_subclass(Tagged)
+    tagged.note = {"a": 1}
+    return {"t": tagged, "p": torch.nn.Parameter(torch.randn(2).as_subclass(Tagged))}
+
+@case
+def wrapped(): return {"w": Elsewhere(torch.randn(3, 4)), "v": torch.randn(2)}
+
+@case
+def sparse(): return {"coo": torch.eye(4).to_sparse(), "coalesced": torch.eye(3).to_sparse().coalesce(),
+                      "csr": torch.eye(4).to_sparse_csr(), "csc": torch.eye(5).to_sparse_csc(),
+                      "bsr": torch.eye(4).to_sparse_bsr((2, 2))}
+
+@case
+def on_no_device(): return {"m": torch.empty(1000, 1000, device="meta"), "h": torch.empty(3, device="meta").half()}
+
+# Containers and keys
+
+@case
+def nested(): return {"a": {"b": {"c": [torch.randn(1), {"d": (torch.randn(2), torch.randn(3))}]}}}
+
+@case
+def lists_of_dicts(): return {"layers": [{"w": torch.randn(i + 1), "b": torch.zeros(1)} for i in range(12)]}
+
+@case
+def ordered(): return collections.OrderedDict(z=torch.randn(1), a=collections.OrderedDict(m=torch.randn(2)))
+
+@case
+def defaults():
+    counted = collections.defaultdict(list)
+    counted["w"].append(torch.randn(2))
+    return counted
+
+@case
+def queues(): return {"q": collections.deque([torch.randn(2), torch.randn(3)], maxlen=5)}
+
+@case
+def named_tuples(): return {"p": Pair(torch.randn(1), [torch.randn(2)])}
+
+@case
+def non_ascii_keys(): return {"größe": {"权重": torch.randn(2)}, "🙂": torch.randn(1), "a b\tc\n": torch.randn(1)}
+
+@case
+def integer_keys(): return {0: torch.randn(1), 1000: {70000: torch.randn(2), -3: torch.randn(1), 2**40: torch.randn(1)}}
+
+@case
+def other_keys(): return {None: torch.randn(1), True: torch.randn(2)}
+
+@case
+def dots_and_colons(): return {"a.b": {"c:d": torch.randn(1)}, "a": {"b.c:d": torch.randn(1)}, "": {"": torch.randn(1), "x": torch.randn(1)},
+                               "back\\slash": torch.randn(2)}
+
+@case
+def same_value_twice():
+    inner = {"w": torch.randn(2)}
+    return {"first": inner, "second": inner, "third": [inner, inner]}
+
+@case
+def itself():
+    cycle = {"w": torch.randn(2)}
+    cycle["self"] = cycle
+    return cycle
+
+@case
+def objects(): return {"state": State(torch.randn(3), 4), "args": argparse.Namespace(lr=0.1, init=torch.zeros(1))}
+
+@case
+def many_tensors(): return {f"layer.{i}.weight": torch.full((2,), float(i)) for i in range(3000)}
+
+@case
+def many_numbers(): return {"losses": [i / 3 for i in range(50000)], "ids": list(range(50000)), "w": torch.randn(1)}
+
+@case
+def big_integers(): return {"huge": 2**200, "minus": -2**200, "w": torch.randn(1), "step": 2**63, "global_step": 11}
+
+@case
+def no_tensors(): return {"step": 3, "text": "x"}
+
+@case
+def nothing(): return None
+
+# Steps
+
+@case
+def step_by_order(): return {"iteration": 5, "global_step": 3, "step": 2, "w": torch.ones(1)}
+
+@case
+def step_in_state(): return {"state": {"global_step": 9, "epoch": 2}, "iter_num": 4, "w": torch.ones(1)}
+
+@case
+def step_as_tensor(): return {"step": torch.tensor(41), "epoch": torch.tensor(3, dtype=torch.int16), "w": torch.ones(1)}
+
+@case
+def step_that_is_none(): return {"step": 1.5, "global_step": True, "iter_num": -4, "iteration": 8, "w": torch.ones(1)}
+
+@case
+def step_as_text(): return {"step": "12", "w": torch.ones(1)}
+
+# What programs write
+
+@case
+def weightslab():
+    net, optimizer, _ = trained()
+    return {"step": 100, "timestamp": "2026-11-30T01:02:38", "model_state_dict": net.state_dict(), "exp_hash": "0" * 24,
+            "rng_state": {"python_random": random.getstate(), "torch_rng": torch.get_rng_state(),
+                          "numpy_random": np.random.get_state(), "torch_cuda_rng": [torch.get_rng_state()]},
+            "optimizer_state_dict": optimizer.state_dict(), "metadata": {"notes": ""}}
+
+@case
+def torchlingo():
+    net, optimizer, scheduler = trained()
+    return {"state": {"epoch": -1, "batches_into_epoch": 3, "global_step": 17, "best_val_loss": float("inf"),
+                      "train_losses": [0.5, 0.25], "metrics": {}},
+            "model": net.state_dict(), "optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict(),
+            "scaler": None, "rng": {"torch": torch.get_rng_state(), "cuda": [], "python": random.getstate(),
+                                    "numpy": np.random.get_state()}}
+
+@case
+def lightning():
+    net, optimizer, scheduler = trained()
+    return {"epoch": 2, "global_step": 200, "pytorch-lightning_version": "2.6.6", "state_dict": net.state_dict(),
+            "loops": {"fit_loop": {"state_dict": {}, "epoch_progress": {"current": {"ready": 3}}}},
+            "callbacks": {"EarlyStopping{'monitor': 'loss'}": {"best_score": torch.tensor(0.5)}},
+            "optimizer_states": [optimizer.state_dict()], "lr_schedulers": [scheduler.state_dict()],
+            "hparams_name": "kwargs", "hyper_parameters": {"lr": 0.1}}
+
+@case
+def hugging_face(): return collections.OrderedDict((f"model.{k}", v) for k, v in Net().state_dict().items())
+
+@case
+def deepspeed():
+    net, optimizer, _ = trained()
+    return {"module": net.state_dict(), "optimizer": optimizer.state_dict(), "lr_scheduler": None, "global_steps": 4,
+            "buffer_names": ["mean"], "param_shapes": [{k: v.shape for k, v in net.named_parameters()}]}
+
+@case
+def nano_gpt():
+    net, optimizer, _ = trained()
+    return {"model": net.state_dict(), "optimizer": optimizer.state_dict(), "model_args": {"n_layer": 2},
+            "iter_num": 5000, "best_val_loss": torch.tensor(1.25), "config": {"seed": 1}}
+
+@case
+def without_a_model_key():
+    net, optimizer, scheduler = trained()
+    return {"encoder": net.state_dict(), "decoder": {"w": torch.randn(2)}, "optim_g": optimizer.state_dict(),
+            "lr_scheduler": {"t": torch.ones(1)}, "grad_scaler": {"scale": torch.ones(1)}, "rng_states": [torch.ones(1)],
+            "torch_rng": torch.get_rng_state(), "cuda_rng_state": torch.get_rng_state(), "amp": {"s": torch.ones(1)},
+            "opt_state": [torch.ones(1)], "scaler": torch.ones(3), "iteration": 6}
+
+@case
+def model_key_of_something_else(): return {"model": "resnet", "state_dict": {}, "module": {"w": torch.ones(1)},
+                                           "extra": torch.ones(2)}
+
+@case
+def ema_beside():
+    net = Net()
+    return {"model": net.state_dict(), "ema": net.state_dict(), "epoch": 3}
+
+@case
+def a_whole_module(): return Net()
+
+@case
+def a_module_under_a_key(): return {"model": Net(), "epoch": 1, "optimizer": None}
+
+@case
+def only_an_optimizer(): return {"optimizer": trained()[1].state_dict(), "step": 1}
+
+# Numpy inside
+
+@case
+def numpy_inside(): return {"n": np.float32(1.5), "i": np.int64(3), "a": np.arange(6).reshape(2, 3), "w": torch.randn(1),
+                            "o": np.array([{"x": 1}, None], dtype=object)}
+
+@case
+def random_states(): return {"python": random.getstate(), "numpy": np.random.get_state(), "torch_rng": torch.get_rng_state(),
+                             "generator": np.random.default_rng(1).bit_generator.state}
+
+
+def walk(value, name=(), path=()):
+    """The tensors in a value, by name; as format/torch.h says."""
+    if isinstance(value, torch.Tensor):
+        yield ".".join(name), value
+        return
+    if id(value) in path:
+        return
+    path += (id(value),)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from walk(inner, name + (str(key),), path)
+    elif isinstance(value, (list, tuple, collections.deque)):
+        for i, inner in enumerate(value):
+            yield from walk(inner, name + (str(i),), path)
+    elif isinstance(value, (torch.nn.Module, State, argparse.Namespace)):
+        yield from walk(value.__dict__, name, path)
+
+
+def is_number(value):
+    if isinstance(value, torch.Tensor):
+        return value.numel() == 1 and not (value.is_floating_point() or value.is_complex() or value.dtype == torch.bool)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def number(value, names, least):
+    for name in names:
+        found = value
+        for key in name.split("."):
+            found = found.get(key) if isinstance(found, dict) else None
+        if found is not None and is_number(found) and least <= int(found) < 2**63:
+            return int(found)
+    return None
+
+
+def belongs(value):
+    """The names of the model's tensors, each with what it is called there."""
+    if not isinstance(value, dict):
+        return {name: name for name, _ in walk(value)}
+    for key in MODEL_KEYS:
+        if not isinstance(value.get(key), torch.Tensor) and (names := [name for name, _ in walk(value.get(key))]):
+            return {f"{key}.{name}": name for name in names}
+    return {name: name for key, inner in value.items()
+            for name, _ in walk({key: inner})
+            if key not in (RNG_KEYS if isinstance(inner, torch.Tensor) else OTHER_KEYS)}
+
+
+def elements(tensor):
+    """What the digest of elements in logical order is; None where there are none in one place."""
+    if tensor.layout != torch.strided or tensor.device.type == "meta" or isinstance(tensor, Elsewhere) or tensor.is_conj():
+        return "-"
+    tensor = tensor.detach().as_subclass(torch.Tensor)
+    if tensor.is_quantized:
+        tensor = tensor.int_repr()
+    if tensor.numel() == 0:
+        return hashlib.sha256().hexdigest()
+    return hashlib.sha256(tensor.contiguous().view(-1).view(torch.uint8).numpy().tobytes()).hexdigest()
+
+
+def escaped(text):
+    return b"".join(b"\\x%02x" % c if c < 32 or c in b"\x7f:\\" else bytes([c]) for c in text.encode())
+
+
+def structure(tensors, names):
+    lines = sorted(escaped(names[name]) + f":{str(t.dtype).removeprefix('torch.')}:".encode() +
+                   f"[{','.join(map(str, t.shape))}]\n".encode() for name, t in tensors if name in names)
+    return hashlib.sha256(f"init_step:{INIT_STEP}\n".encode() + b"".join(lines)).hexdigest() if lines else None
+
+
+def expected(value):
+    tensors = list(walk(value))
+    names = belongs(value)
+    return {
+        "tensors": sorted((name, str(t.dtype).removeprefix("torch."), list(t.shape), name in names, elements(t))
+                          for name, t in tensors),
+        "step": number(value, ("step", "global_step", "state.global_step", "iter_num", "iteration"), 0),
+        "epoch": number(value, ("epoch", "state.epoch"), -2**63),
+        "structure": structure(tensors, names),
+    }
+
+
+def program():
+    build = Path(os.environ.get("EXPFS") or Path(__file__).parents[2] / "build/expfs").resolve().parent
+    if not (build / "Makefile").exists():
+        raise Skip("only a build directory has the program that tells")
+    run("make", "-C", build, "tests/clients/tensors")
+    return build / "tests/clients/tensors"
+
+
+def told(*paths):
+    files = {}
+    for line in run(program(), str(INIT_STEP), *map(str, paths)).splitlines():
+        kind, _, rest = line.partition(" ")
+        if kind == "file":
+            found = files[Path(rest)] = {"tensors": [], "step": None, "epoch": None, "structure": None}
+        elif kind == "tensor":
+            name, shape, whose, digest, dtype = rest.split(" ", 4)
+            found["tensors"].append((bytes.fromhex(name).decode(), dtype,
+                                     [int(n) for n in shape.strip("[]").split(",") if n], whose == "model", digest))
+        elif kind in ("step", "epoch"):
+            found[kind] = int(rest)
+        else:
+            found[kind] = rest
+    for found in files.values():
+        found["tensors"].sort()
+    return files
+
+
+def compare(paths, load):
+    files = told(*paths)
+    wrong = []
+    for path in paths:
+        wanted = expected(load(path))
+        if files[path] != wanted:
+            wrong.append(f"{path.name}: told\n{files[path]}\nloaded\n{wanted}"[:4000])
+    assert len(files) == len(paths) > 0
+    assert not wrong, "\n".join(wrong)
+
+
+def load(path):
+    return torch.load(path, weights_only=False)
+
+
+@test(f"of {len(_cases)} checkpoints in odd forms all tensors are told as torch.load gives them")
+def odd_forms(top):
+    folder = top / "tensors"
+    folder.mkdir()
+    for name, make in _cases.items():
+        torch.save(make(), folder / f"{name}.pt")
+    compare(sorted(folder.iterdir()), load)
+
+
+@test("with pickles of protocols 1 to 5 the same is told")
+def protocols(top):
+    folder = top / "protocols"
+    folder.mkdir()
+    names = ("weightslab", "torchlingo", "non_ascii_keys", "nested", "big_integers", "integer_keys", "subclasses",
+             "many_numbers", "objects", "other_keys", "random_states")
+    for name in names:
+        for protocol in 1, 2, 3, 4, 5:
+            torch.save(_cases[name](), folder / f"{name}.{protocol}.pt", pickle_protocol=protocol)
+    compare(sorted(folder.iterdir()), load)
+
+
+@test("a file without a record of the byte order, under another prefix, is told the same")
+def old_zip(top):
+    path = top / "old.pt"
+    with open(path, "wb") as file:
+        torch.save(_cases["weightslab"](), file, _disable_byteorder_record=True)
+    compare([path], load)
+
+
+@test("a file of big-endian values is told as they are loaded")
+def big_endian(top):
+    path = top / "big.pt"
+    torch.serialization.set_default_load_endianness(None)
+    import zipfile
+    little = top / "little.pt"
+    torch.save({"w": torch.arange(4, dtype=torch.int32), "step": torch.tensor(258, dtype=torch.int16)}, little)
+    with zipfile.ZipFile(little) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.endswith("byteorder"):
+                data = b"big"
+            if name.endswith("data/0"):
+                data = np.frombuffer(data, "<i4").astype(">i4").tobytes()
+            if name.endswith("data/1"):
+                data = np.frombuffer(data, "<i2").astype(">i2").tobytes()
+            new.writestr(name, data)
+    loaded = load(path)
+    assert loaded["step"] == 258 and loaded["w"].tolist() == [0, 1, 2, 3]
+    found = told(path)[path]
+    assert found["step"] == 258
+    assert [t[:3] for t in found["tensors"]] == [("step", "int16", []), ("w", "int32", [4])]
+
+
+@test("safetensors are told as they are loaded, with the step in their metadata")
+def safetensors(top):
+    folder = top / "safetensors"
+    folder.mkdir()
+    for name in ("plain", "empty", "scalars", "many_dimensions", "many_tensors", "hugging_face", "float8"):
+        tensors = {key: value.detach().clone().contiguous() for key, value in walk(_cases[name]())
+                   if "fnuz" not in key}
+        save_file(tensors, folder / f"{name}.safetensors")
+    save_file({"größe\"\\\n🙂": torch.ones(2), "b": torch.ones(1, 3).bfloat16()}, folder / "keys.safetensors",
+              metadata={"format": "pt", "größe\"🙂": "\t"})
+    compare(sorted(folder.iterdir()), load_file)
+    path = top / "step.safetensors"
+    save_file({"w": torch.ones(2)}, path, metadata={"iteration": "5", "global_step": "12", "step": "x", "epoch": "3"})
+    found = told(path)[path]
+    assert (found["step"], found["epoch"]) == (12, 3)
+
+
+@test("one model has one structure in a plain dictionary, below a key, and in safetensors")
+def structures(top):
+    net = Net()
+    torch.save(net.state_dict(), top / "plain.pt")
+    torch.save({"model_state_dict": net.state_dict(), "step": 1}, top / "below.pt")
+    save_file(net.state_dict(), top / "flat.safetensors")
+    paths = [top / "plain.pt", top / "below.pt", top / "flat.safetensors"]
+    assert len({found["structure"] for found in told(*paths).values()}) == 1
+    torch.save(torch.nn.Sequential(net).state_dict(), top / "other.pt")
+    assert len({found["structure"] for found in told(*paths, top / "other.pt").values()}) == 2
+
+
+@test("numpy's arrays are told as they are loaded")
+def arrays(top):
+    path = top / "arrays.npz"
+    arrays = {"w": np.arange(12, dtype=np.float32).reshape(3, 4), "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+              "big": np.arange(3, dtype=">i8"), "half": np.zeros(2, np.float16), "b": np.array([True]),
+              "c": np.ones(2, np.complex64), "empty": np.zeros((0, 3), np.uint8), "a/b": np.zeros(1, np.int16),
+              "step": np.array(31), "epoch": np.array(2, np.int8)}
+    np.savez(path, **arrays, text=np.array(["a", "bc"]), fields=np.zeros(2, [("x", "<f4"), ("y", "<i2", (3,))]),
+             größe=np.zeros(1, [("größe", "<f4")]))
+    found = told(path)[path]
+    assert (found["step"], found["epoch"]) == (31, 2)
+    told_arrays = {name: (dtype, shape, digest) for name, dtype, shape, _, digest in found["tensors"]}
+    for name, array in arrays.items():
+        digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+        assert told_arrays.pop(name) == (str(array.dtype.newbyteorder("=")), list(array.shape), digest), name
+    assert {name: entry[1:] for name, entry in told_arrays.items()} == {
+        "text": ([2], "-"), "fields": ([2], "-"), "größe": ([1], "-")}
+
+
+@test("what is not read is refused with the reason")
+def refused(top):
+    torch.save({"w": torch.ones(1)}, top / "legacy.pt", _use_new_zipfile_serialization=False)
+    np.savez_compressed(top / "compressed.npz", a=np.zeros(100))
+    (top / "text.pt").write_text("no tensors here\n")
+    reasons = {
+        "legacy.pt": "pickle outside of a zip file, as torch before 1.6 wrote them",
+        "compressed.npz": "numpy arrays that are compressed",
+        "text.pt": "no file of tensors that can be read here",
+    }
+    files = told(*(top / name for name in reasons))
+    assert {path.name: found["refused"] for path, found in files.items()} == reasons
+
+
+@after_remount("all is told as before")
+def remounted(top):
+    compare(sorted((top / "tensors").iterdir()), load)
+
+
+if __name__ == "__main__":
+    main()
