@@ -1,15 +1,13 @@
-/* config.yaml, read from libyaml's events: what is not known is skipped as it
- * comes, so that nothing is built from it, and aliases, which could make much
- * out of little, are refused. */
+/* config.yaml: what is not known is skipped as it comes, so that nothing is built
+ * from it, and aliases, which could make much out of little, are refused. */
 #include "exp/config.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <yaml.h>
+
+#include "format/yaml_walk.h"
 
 #define MAX_SIZE (1u << 20)
-#define MAX_DEPTH 16
 #define MAX_RUNS 1000
 #define NAME_MAX_LEN 16 /* of a key, and of what may be meant to be one */
 #define FIRST_RUN "/runs/*"
@@ -31,12 +29,9 @@ const char config_default_text[] =
 	"#   none: [\"scratch/\"]\n";
 
 struct reader {
-	yaml_parser_t parser;
-	yaml_event_t event; /* the one looked at */
-	unsigned depth;
+	struct yaml_walk *walk;
 	struct config *config;
 	size_t runs, unknown;
-	char **error;
 };
 
 static void cleanup_config(struct config **c)
@@ -79,87 +74,20 @@ int config_new(struct config **ret)
 	return 0;
 }
 
-static _printf_(3, 4) int fail_at(struct reader *rd, const yaml_mark_t *mark, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	if (asprintf(rd->error, "line %zu: %s", mark->line + 1, text) < 0)
-		return -ENOMEM;
-	return -EINVAL;
-}
-
-#define fail(rd, ...) fail_at(rd, &(rd)->event.start_mark, __VA_ARGS__)
-
-/* Goes on to the next event. */
-static int next(struct reader *rd)
-{
-	yaml_event_delete(&rd->event);
-	if (!yaml_parser_parse(&rd->parser, &rd->event)) {
-		if (rd->parser.error == YAML_MEMORY_ERROR)
-			return -ENOMEM;
-		return fail_at(rd, &rd->parser.problem_mark, "%s",
-			       rd->parser.problem ? rd->parser.problem : "not to be read");
-	}
-	switch (rd->event.type) {
-	case YAML_ALIAS_EVENT:
-		return fail(rd, "aliases are not taken here; write it out");
-	case YAML_SEQUENCE_START_EVENT:
-	case YAML_MAPPING_START_EVENT:
-		return ++rd->depth > MAX_DEPTH ? fail(rd, "nested too deep") : 0;
-	case YAML_SEQUENCE_END_EVENT:
-	case YAML_MAPPING_END_EVENT:
-		rd->depth--;
-		return 0;
-	default:
-		return 0;
-	}
-}
-
-/* From a node's first event to its last. */
-static int skip(struct reader *rd)
-{
-	unsigned outside = rd->depth - 1;
-	int r = 0;
-
-	if (rd->event.type == YAML_SCALAR_EVENT)
-		return 0;
-	while (r == 0 && rd->depth > outside)
-		r = next(rd);
-	return r;
-}
-
-static const char *scalar(const struct reader *rd)
-{
-	return (const char *)rd->event.data.scalar.value;
-}
-
-static bool is_null(const struct reader *rd)
-{
-	static const char *const nulls[] = { "", "~", "null", "Null", "NULL" };
-
-	if (rd->event.type != YAML_SCALAR_EVENT || rd->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(nulls); i++)
-		if (!strcmp(scalar(rd), nulls[i]))
-			return true;
-	return false;
-}
+#define fail(rd, ...) yaml_walk_bad((rd)->walk, __VA_ARGS__)
+#define next(rd) yaml_walk_next((rd)->walk)
 
 typedef int (*pattern_fn)(struct reader *rd, int role);
 
 /* Matched with fnmatch() (exp/path.c), which knows no faulty patterns. */
 static int add_run(struct reader *rd, int role)
 {
-	const char *text = scalar(rd);
+	const char *text = yaml_walk_text(rd->walk);
 	size_t n = strlen(text);
 
 	n -= n > 0 && text[n - 1] == '/';
 	if (n < 2 || text[0] != '/')
-		return fail(rd, "runs: %.200s: a path from the top of the mount is wanted, as /exp/*", text);
+		return fail(rd, "runs: %.100s: a path from the top of the mount is wanted, as /exp/*", text);
 	for (size_t i = 0; i < rd->runs; i++)
 		if (strlen(rd->config->runs[i]) == n && !memcmp(rd->config->runs[i], text, n))
 			return 0;
@@ -171,10 +99,10 @@ static int add_run(struct reader *rd, int role)
 
 static int add_role(struct reader *rd, int role)
 {
-	int r = role_rules_add(rd->config->rules, (enum role)role, scalar(rd));
+	int r = role_rules_add(rd->config->rules, (enum role)role, yaml_walk_text(rd->walk));
 
 	if (r == -EINVAL)
-		return fail(rd, "roles.%s: %.200s: no pattern", role_name((enum role)role), scalar(rd));
+		return fail(rd, "roles.%s: %.100s: no pattern", role_name((enum role)role), yaml_walk_text(rd->walk));
 	if (r == -E2BIG)
 		return fail(rd, "roles: more than %d patterns", ROLE_RULES_MAX);
 	return r;
@@ -185,12 +113,14 @@ static int read_patterns(struct reader *rd, const char *key, pattern_fn f, int r
 {
 	int r;
 
-	if (is_null(rd))
+	if (yaml_walk_is_null(rd->walk))
 		return 0;
-	if (rd->event.type != YAML_SEQUENCE_START_EVENT)
+	if (rd->walk->event.type != YAML_SEQUENCE_START_EVENT)
 		return fail(rd, "%s: a list is wanted here, as [\"a\", \"b\"]", key);
-	for (r = next(rd); r == 0 && rd->event.type != YAML_SEQUENCE_END_EVENT; r = next(rd)) {
-		if (rd->event.type != YAML_SCALAR_EVENT || strlen(scalar(rd)) != rd->event.data.scalar.length)
+	for (r = next(rd); r == 0 && rd->walk->event.type != YAML_SEQUENCE_END_EVENT; r = next(rd)) {
+		const char *text = yaml_walk_text(rd->walk);
+
+		if (!text || strlen(text) != rd->walk->event.data.scalar.length)
 			return fail(rd, "%s: a pattern is wanted here", key);
 		r = f(rd, role);
 		if (r < 0)
@@ -203,11 +133,11 @@ static int read_patterns(struct reader *rd, const char *key, pattern_fn f, int r
  * then that of the key's value. Each may be there once. */
 static int read_key(struct reader *rd, const char *const *names, size_t count, unsigned *seen, size_t *ret)
 {
-	size_t i = count;
+	const char *text = yaml_walk_text(rd->walk);
+	size_t i = text ? 0 : count;
 
-	if (rd->event.type == YAML_SCALAR_EVENT)
-		for (i = 0; i < count && strcmp(scalar(rd), names[i]) != 0;)
-			i++;
+	while (i < count && strcmp(text, names[i]) != 0)
+		i++;
 	if (i < count && *seen & 1u << i)
 		return fail(rd, "%s: stands here a second time", names[i]);
 	*ret = i;
@@ -221,19 +151,19 @@ static int read_roles(struct reader *rd)
 	unsigned seen = 0;
 	int r;
 
-	if (is_null(rd))
+	if (yaml_walk_is_null(rd->walk))
 		return 0;
-	if (rd->event.type != YAML_MAPPING_START_EVENT)
+	if (rd->walk->event.type != YAML_MAPPING_START_EVENT)
 		return fail(rd, "roles: roles with their patterns are wanted here");
 	for (int i = 0; i < ROLE_COUNT; i++)
 		names[i] = role_name((enum role)i);
-	for (r = next(rd); r == 0 && rd->event.type != YAML_MAPPING_END_EVENT; r = next(rd)) {
+	for (r = next(rd); r == 0 && rd->walk->event.type != YAML_MAPPING_END_EVENT; r = next(rd)) {
 		size_t role = 0;
 
 		r = read_key(rd, names, ROLE_COUNT, &seen, &role);
 		if (r == 0 && role == ROLE_COUNT)
-			r = fail(rd, "roles: %.200s: no such role",
-				 rd->event.type == YAML_SCALAR_EVENT ? scalar(rd) : "?");
+			r = fail(rd, "roles: %.100s: no such role",
+				 yaml_walk_text(rd->walk) ? yaml_walk_text(rd->walk) : "?");
 		if (r == 0)
 			r = next(rd);
 		if (r == 0)
@@ -283,13 +213,13 @@ static const char *nearest(const char *key, const char *const *names, size_t cou
 
 static int note_unknown(struct reader *rd, const char *const *names, size_t count)
 {
-	const char *key = rd->event.type == YAML_SCALAR_EVENT ? scalar(rd) : "?";
+	const char *key = yaml_walk_text(rd->walk) ? yaml_walk_text(rd->walk) : "?";
 	const char *meant = nearest(key, names, count);
 	char **p = &rd->config->unknown[rd->unknown];
 
 	if (rd->unknown == CONFIG_UNKNOWN_MAX)
 		return 0;
-	if (asprintf(p, "line %zu: %.200s: no key of this version%s%s%s", rd->event.start_mark.line + 1, key,
+	if (asprintf(p, "line %zu: %.200s: no key of this version%s%s%s", rd->walk->event.start_mark.line + 1, key,
 		     meant ? "; perhaps " : "", meant ? meant : "", meant ? " is meant" : "") < 0) {
 		*p = NULL;
 		return -ENOMEM;
@@ -298,74 +228,55 @@ static int note_unknown(struct reader *rd, const char *const *names, size_t coun
 	return 0;
 }
 
-static int read_top(struct reader *rd)
+static int read_top(struct yaml_walk *w, void *data)
 {
 	static const char *const names[] = { "runs", "roles" };
+	struct reader *rd = data;
 	unsigned seen = 0;
 	int r;
 
-	if (is_null(rd))
+	rd->walk = w;
+	if (yaml_walk_is_null(w))
 		return 0;
-	if (rd->event.type != YAML_MAPPING_START_EVENT)
+	if (w->event.type != YAML_MAPPING_START_EVENT)
 		return fail(rd, "keys with values are wanted here, as in: runs: [\"/runs/*\"]");
-	for (r = next(rd); r == 0 && rd->event.type != YAML_MAPPING_END_EVENT; r = next(rd)) {
+	for (r = next(rd); r == 0 && rd->walk->event.type != YAML_MAPPING_END_EVENT; r = next(rd)) {
 		size_t key = 0;
 
 		r = read_key(rd, names, ARRAY_SIZE(names), &seen, &key);
 		if (r == 0 && key == ARRAY_SIZE(names))
 			r = note_unknown(rd, names, ARRAY_SIZE(names));
 		if (r == 0 && key == ARRAY_SIZE(names))
-			r = skip(rd);
+			r = yaml_walk_skip(rd->walk);
 		if (r == 0)
 			r = next(rd);
 		if (r == 0)
-			r = key == 0 ? read_patterns(rd, "runs", add_run, 0) : key == 1 ? read_roles(rd) : skip(rd);
+			r = key == 0 ? read_patterns(rd, "runs", add_run, 0) :
+			    key == 1 ? read_roles(rd) : yaml_walk_skip(rd->walk);
 		if (r < 0)
 			return r;
 	}
 	return r;
 }
 
-static int read_stream(struct reader *rd)
-{
-	int r = next(rd); /* the stream's start */
-
-	if (r == 0)
-		r = next(rd);
-	if (r < 0 || rd->event.type == YAML_STREAM_END_EVENT)
-		return r;
-	r = next(rd);
-	if (r == 0)
-		r = read_top(rd);
-	if (r == 0)
-		r = next(rd); /* the document's end */
-	if (r == 0)
-		r = next(rd);
-	if (r == 0 && rd->event.type != YAML_STREAM_END_EVENT)
-		r = fail(rd, "a second document");
-	return r;
-}
-
 int config_parse(const char *text, size_t len, struct config **ret, char **ret_error)
 {
 	_cleanup_(cleanup_config) struct config *c = NULL;
-	struct reader rd = { .runs = 1, .error = ret_error };
-	int r;
+	struct reader rd = { .runs = 1 };
+	struct reason why;
+	int r = config_new(&c);
 
-	if (len > MAX_SIZE) {
-		*ret_error = strdup("larger than 1 MiB");
-		return *ret_error ? -EINVAL : -ENOMEM;
-	}
-	r = config_new(&c);
 	if (r < 0)
 		return r;
 	rd.config = c;
-	if (!yaml_parser_initialize(&rd.parser))
-		return -ENOMEM;
-	yaml_parser_set_input_string(&rd.parser, (const unsigned char *)text, len);
-	r = read_stream(&rd);
-	yaml_event_delete(&rd.event);
-	yaml_parser_delete(&rd.parser);
+	if (len > MAX_SIZE)
+		r = reason_set(&why, 0, "larger than 1 MiB");
+	else
+		r = yaml_walk(text, len, YAML_WALK_ALIASES, read_top, &rd, &why);
+	if (r == -EINVAL) {
+		*ret_error = strdup(why.text);
+		return *ret_error ? -EINVAL : -ENOMEM;
+	}
 	if (r < 0)
 		return r;
 	*ret = steal(&c);

@@ -26,4 +26,7 @@ libexpfs_a_SOURCES += \
 	src/format/torch_tensor.c src/format/torch_tensor.h \
 	src/format/torch.c src/format/torch.h \
 	src/format/npz.c src/format/npz.h \
-	src/format/structure.c src/format/structure.h
+	src/format/structure.c src/format/structure.h \
+	src/format/reason.h \
+	src/format/yaml_guard.c src/format/yaml_guard.h \
+	src/format/yaml_walk.c src/format/yaml_walk.h

@@ -1,4 +1,5 @@
 #include "exp/config.h"
+#include "format/yaml_guard.h"
 #include "test.h"
 
 static void cleanup_config(struct config **c)
@@ -148,6 +149,7 @@ static void size_depth_and_number_are_bounded(void **state)
 	_cleanup_free_ char *list = repeat("x: ", "[", 500000);
 	_cleanup_free_ char *mapping = repeat("x: ", "{a: ", 200000);
 	_cleanup_free_ char *comment = repeat("", "#\n", 600000);
+	_cleanup_free_ char *tags = repeat("", "%TAG !x! y\n", 90000);
 	_cleanup_free_ char *roles = repeat("roles:\n  WEIGHTS:\n", "  - a\n", 2000);
 	_cleanup_free_ char *runs = repeat("runs:\n", "- /12345678\n", 2000);
 	char *number = runs;
@@ -159,8 +161,26 @@ static void size_depth_and_number_are_bounded(void **state)
 	refused(list, "deep");
 	refused(mapping, "deep");
 	refused(comment, "larger than");
+	refused(tags, "%TAG");
 	refused(roles, "more than");
 	refused(runs, "more than");
+}
+
+static void many_directives_are_kept_from_libyaml(void **state)
+{
+	char text[17 * 5], wide[17 * 10];
+
+	for (size_t i = 0; i < 17; i++)
+		memcpy(text + 5 * i, "%TAG\n", 5);
+	for (size_t i = 0; i < sizeof(text); i++) {
+		wide[2 * i] = text[i];
+		wide[2 * i + 1] = '\0';
+	}
+	assert_non_null(yaml_guard(text, sizeof(text)));
+	assert_null(yaml_guard(text, sizeof(text) - 2)); /* the last one is cut */
+	assert_non_null(yaml_guard(wide, sizeof(wide)));
+	assert_null(yaml_guard(NULL, 0));
+	assert_null(yaml_guard("a: 100%\n", 8));
 }
 
 static void no_part_of_a_text_and_no_changed_byte_does_harm(void **state)
@@ -193,6 +213,7 @@ int main(void)
 		cmocka_unit_test(a_mistake_is_told_with_its_line),
 		cmocka_unit_test(aliases_are_refused),
 		cmocka_unit_test(size_depth_and_number_are_bounded),
+		cmocka_unit_test(many_directives_are_kept_from_libyaml),
 		cmocka_unit_test(no_part_of_a_text_and_no_changed_byte_does_harm),
 	};
 
