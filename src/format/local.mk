@@ -28,5 +28,8 @@ libexpfs_a_SOURCES += \
 	src/format/npz.c src/format/npz.h \
 	src/format/structure.c src/format/structure.h \
 	src/format/reason.h \
+	src/format/reason.h src/format/utf8.h \
+	src/format/pyjson.c src/format/pyjson.h \
 	src/format/yaml_guard.c src/format/yaml_guard.h \
-	src/format/yaml_walk.c src/format/yaml_walk.h
+	src/format/yaml_walk.c src/format/yaml_walk.h \
+	src/format/state_file.c src/format/state_file.h

@@ -12,6 +12,8 @@ unit_tests = \
 	tests/unit/test_pickle \
 	tests/unit/test_role \
 	tests/unit/test_tensors \
+	tests/unit/test_pyjson \
+	tests/unit/test_state_file \
 	tests/unit/test_whole
 
 check_PROGRAMS += $(unit_tests)
@@ -38,6 +40,10 @@ tests_unit_test_role_SOURCES = tests/unit/test_role.c tests/unit/test.h
 tests_unit_test_role_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_tensors_SOURCES = tests/unit/test_tensors.c tests/unit/test.h
 tests_unit_test_tensors_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_pyjson_SOURCES = tests/unit/test_pyjson.c tests/unit/test.h
+tests_unit_test_pyjson_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_state_file_SOURCES = tests/unit/test_state_file.c tests/unit/test.h
+tests_unit_test_state_file_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_whole_SOURCES = tests/unit/test_whole.c tests/unit/test.h
 tests_unit_test_whole_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 
