@@ -10,6 +10,7 @@ fuzz_targets = \
 	tests/fuzz/pickle \
 	tests/fuzz/request \
 	tests/fuzz/safetensors \
+	tests/fuzz/state \
 	tests/fuzz/store \
 	tests/fuzz/tensors \
 	tests/fuzz/zip
@@ -42,6 +43,8 @@ tests_fuzz_request_LDADD = $(libexpfs_LIBS)
 tests_fuzz_safetensors_SOURCES = tests/fuzz/safetensors.c $(fuzz_whole)
 tests_fuzz_safetensors_LDFLAGS = $(fuzz_whole_ldflags)
 tests_fuzz_safetensors_LDADD = $(libexpfs_LIBS)
+tests_fuzz_state_SOURCES = tests/fuzz/state.c $(fuzz_shared)
+tests_fuzz_state_LDADD = $(libexpfs_LIBS)
 tests_fuzz_store_SOURCES = tests/fuzz/store.c $(fuzz_shared)
 tests_fuzz_store_LDADD = $(libexpfs_LIBS)
 tests_fuzz_tensors_SOURCES = tests/fuzz/tensors.c $(fuzz_shared)
@@ -61,7 +64,7 @@ fuzz:
 .PHONY: fuzz
 
 FUZZ_SECONDS = 60
-FUZZ_TARGETS = any config hdf5 hp names parquet pickle request safetensors store tensors zip
+FUZZ_TARGETS = any config hdf5 hp names parquet pickle request safetensors state store tensors zip
 
 clean-local:
 	rm -rf fuzz
