@@ -32,5 +32,6 @@ libexpfs_a_SOURCES += \
 	src/format/pyjson.c src/format/pyjson.h \
 	src/format/yaml_guard.c src/format/yaml_guard.h \
 	src/format/yaml_walk.c src/format/yaml_walk.h \
+	src/format/manifest.c src/format/manifest.h src/format/manifest_write.c \
 	src/format/state_file.c src/format/state_file.h \
 	src/format/manager_options.c src/format/manager_options.h

@@ -8,6 +8,7 @@ unit_tests = \
 	tests/unit/test_hp \
 	tests/unit/test_itable \
 	tests/unit/test_manager_options \
+	tests/unit/test_manifest \
 	tests/unit/test_meta \
 	tests/unit/test_object \
 	tests/unit/test_pickle \
@@ -33,6 +34,8 @@ tests_unit_test_itable_SOURCES = tests/unit/test_itable.c tests/unit/test.h fs/i
 tests_unit_test_itable_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_manager_options_SOURCES = tests/unit/test_manager_options.c tests/unit/test.h
 tests_unit_test_manager_options_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_manifest_SOURCES = tests/unit/test_manifest.c tests/unit/test.h
+tests_unit_test_manifest_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_meta_SOURCES = tests/unit/test_meta.c tests/unit/test.h
 tests_unit_test_meta_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_object_SOURCES = tests/unit/test_object.c tests/unit/test.h
