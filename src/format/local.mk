@@ -34,4 +34,6 @@ libexpfs_a_SOURCES += \
 	src/format/yaml_walk.c src/format/yaml_walk.h \
 	src/format/manifest.c src/format/manifest.h src/format/manifest_write.c \
 	src/format/state_file.c src/format/state_file.h \
-	src/format/manager_options.c src/format/manager_options.h
+	src/format/manager_options.c src/format/manager_options.h \
+	src/format/snapshot.c src/format/snapshot.h \
+	src/format/listing.c src/format/listing.h

@@ -11,6 +11,7 @@ fuzz_targets = \
 	tests/fuzz/pickle \
 	tests/fuzz/request \
 	tests/fuzz/safetensors \
+	tests/fuzz/snapshot \
 	tests/fuzz/state \
 	tests/fuzz/store \
 	tests/fuzz/tensors \
@@ -46,6 +47,8 @@ tests_fuzz_request_LDADD = $(libexpfs_LIBS)
 tests_fuzz_safetensors_SOURCES = tests/fuzz/safetensors.c $(fuzz_whole)
 tests_fuzz_safetensors_LDFLAGS = $(fuzz_whole_ldflags)
 tests_fuzz_safetensors_LDADD = $(libexpfs_LIBS)
+tests_fuzz_snapshot_SOURCES = tests/fuzz/snapshot.c $(fuzz_shared)
+tests_fuzz_snapshot_LDADD = $(libexpfs_LIBS)
 tests_fuzz_state_SOURCES = tests/fuzz/state.c $(fuzz_shared)
 tests_fuzz_state_LDADD = $(libexpfs_LIBS)
 tests_fuzz_store_SOURCES = tests/fuzz/store.c $(fuzz_shared)
@@ -67,7 +70,7 @@ fuzz:
 .PHONY: fuzz
 
 FUZZ_SECONDS = 60
-FUZZ_TARGETS = any config hdf5 hp manifest names parquet pickle request safetensors state store tensors zip
+FUZZ_TARGETS = any config hdf5 hp manifest names parquet pickle request safetensors snapshot state store tensors zip
 
 clean-local:
 	rm -rf fuzz

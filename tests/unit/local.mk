@@ -15,6 +15,7 @@ unit_tests = \
 	tests/unit/test_role \
 	tests/unit/test_tensors \
 	tests/unit/test_pyjson \
+	tests/unit/test_snapshot \
 	tests/unit/test_state_file \
 	tests/unit/test_whole
 
@@ -48,6 +49,8 @@ tests_unit_test_tensors_SOURCES = tests/unit/test_tensors.c tests/unit/test.h
 tests_unit_test_tensors_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_pyjson_SOURCES = tests/unit/test_pyjson.c tests/unit/test.h
 tests_unit_test_pyjson_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_snapshot_SOURCES = tests/unit/test_snapshot.c tests/unit/test.h
+tests_unit_test_snapshot_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_state_file_SOURCES = tests/unit/test_state_file.c tests/unit/test.h
 tests_unit_test_state_file_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_whole_SOURCES = tests/unit/test_whole.c tests/unit/test.h
