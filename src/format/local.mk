@@ -36,4 +36,6 @@ libexpfs_a_SOURCES += \
 	src/format/state_file.c src/format/state_file.h \
 	src/format/manager_options.c src/format/manager_options.h \
 	src/format/snapshot.c src/format/snapshot.h \
-	src/format/listing.c src/format/listing.h
+	src/format/listing.c src/format/listing.h \
+	src/format/metrics.c src/format/metrics.h src/format/metrics_csv.c \
+	src/format/trainer_state.c src/format/trainer_state.h

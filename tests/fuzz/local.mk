@@ -6,6 +6,7 @@ fuzz_targets = \
 	tests/fuzz/hdf5 \
 	tests/fuzz/hp \
 	tests/fuzz/manifest \
+	tests/fuzz/metrics \
 	tests/fuzz/names \
 	tests/fuzz/parquet \
 	tests/fuzz/pickle \
@@ -35,6 +36,8 @@ tests_fuzz_hp_SOURCES = tests/fuzz/hp.c $(fuzz_shared)
 tests_fuzz_hp_LDADD = $(libexpfs_LIBS)
 tests_fuzz_manifest_SOURCES = tests/fuzz/manifest.c $(fuzz_shared)
 tests_fuzz_manifest_LDADD = $(libexpfs_LIBS)
+tests_fuzz_metrics_SOURCES = tests/fuzz/metrics.c $(fuzz_shared)
+tests_fuzz_metrics_LDADD = $(libexpfs_LIBS)
 tests_fuzz_names_SOURCES = tests/fuzz/names.c $(fuzz_shared)
 tests_fuzz_names_LDADD = $(libexpfs_LIBS)
 tests_fuzz_parquet_SOURCES = tests/fuzz/parquet.c $(fuzz_whole)
@@ -70,7 +73,7 @@ fuzz:
 .PHONY: fuzz
 
 FUZZ_SECONDS = 60
-FUZZ_TARGETS = any config hdf5 hp manifest names parquet pickle request safetensors snapshot state store tensors zip
+FUZZ_TARGETS = any config hdf5 hp manifest metrics names parquet pickle request safetensors snapshot state store tensors zip
 
 clean-local:
 	rm -rf fuzz

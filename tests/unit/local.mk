@@ -10,6 +10,7 @@ unit_tests = \
 	tests/unit/test_manager_options \
 	tests/unit/test_manifest \
 	tests/unit/test_meta \
+	tests/unit/test_metrics \
 	tests/unit/test_object \
 	tests/unit/test_pickle \
 	tests/unit/test_role \
@@ -39,6 +40,8 @@ tests_unit_test_manifest_SOURCES = tests/unit/test_manifest.c tests/unit/test.h
 tests_unit_test_manifest_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_meta_SOURCES = tests/unit/test_meta.c tests/unit/test.h
 tests_unit_test_meta_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_metrics_SOURCES = tests/unit/test_metrics.c tests/unit/test.h
+tests_unit_test_metrics_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_object_SOURCES = tests/unit/test_object.c tests/unit/test.h
 tests_unit_test_object_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_pickle_SOURCES = tests/unit/test_pickle.c tests/unit/test.h
