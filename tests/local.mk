@@ -84,3 +84,8 @@ EXTRA_DIST += \
 	tests/crash/saves.py \
 	tests/crash/states.py \
 	tests/crash/tree.py
+
+# What clients/ ask for what expfs reads in a file
+check_PROGRAMS += tests/clients/formats
+tests_clients_formats_SOURCES = tests/clients/formats.c
+tests_clients_formats_LDADD = $(libexpfs_LIBS)
