@@ -11,7 +11,7 @@
 struct handle {
 	struct file *file;
 	bool writes;
-	bool flushed;
+	struct file_writer writer;
 	struct handle *next, *prev;
 };
 
@@ -41,7 +41,7 @@ static void handle_free(struct fs *fs, struct handle *h)
 		h->next->prev = h->prev;
 	pthread_mutex_unlock(&fs->handles_lock);
 	if (h->writes)
-		file_close_writer(h->file, h->flushed);
+		file_close_writer(h->file, &h->writer);
 	file_put(h->file);
 	free(h);
 }
@@ -52,18 +52,20 @@ static bool is_writer(const struct fuse_file_info *fi)
 }
 
 /* Makes a handle; takes the file, of which a writer is open already, with a failure too. */
-static int handle_new(struct fs *fs, struct file *file, struct fuse_file_info *fi, struct handle **ret)
+static int handle_new(struct fs *fs, struct file *file, const struct file_writer *w, struct fuse_file_info *fi,
+		      struct handle **ret)
 {
 	struct handle *h = calloc(1, sizeof(*h));
 
 	if (!h) {
 		if (is_writer(fi))
-			file_close_writer(file, false);
+			file_close_writer(file, w);
 		file_put(file);
 		return -ENOMEM;
 	}
 	h->file = file;
 	h->writes = is_writer(fi);
+	h->writer = *w;
 	fi->fh = (uintptr_t)h;
 	fi->keep_cache = 1;
 	fi->noflush = !h->writes;
@@ -80,6 +82,7 @@ static int handle_new(struct fs *fs, struct file *file, struct fuse_file_info *f
 void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
+	struct file_writer w = { 0 };
 	struct handle *h;
 	struct file *f;
 	int r = view_is(ino) ? -EROFS : 0;
@@ -89,9 +92,9 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (r == 0)
 		r = file_get(fs->ex, ino, &f);
 	if (r == 0 && is_writer(fi))
-		file_open_writer(f);
+		file_open_writer(f, &w);
 	if (r == 0)
-		r = handle_new(fs, f, fi, &h);
+		r = handle_new(fs, f, &w, fi, &h);
 	if (r < 0) {
 		fs_reply_err(req, r);
 		return;
@@ -132,7 +135,7 @@ static int create(fuse_req_t req, struct fs_make *m, struct fuse_file_info *fi, 
 		file_new_failed(f);
 	if (r == 0 && !f)
 		r = file_get(ex, m->row.ino, &f);
-	return r < 0 ? r : handle_new(m->fs, f, fi, ret);
+	return r < 0 ? r : handle_new(m->fs, f, &(struct file_writer){ 0 }, fi, ret);
 }
 
 static void reply_create(fuse_req_t req, struct fs_make *m, struct fuse_file_info *fi)
@@ -214,7 +217,7 @@ void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct handle *h = handle_of(fi);
 
-	fs_reply_err(req, h->writes ? file_flush(h->file, &h->flushed) : 0);
+	fs_reply_err(req, h->writes ? file_flush(h->file, &h->writer) : 0);
 }
 
 void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

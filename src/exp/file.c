@@ -240,6 +240,7 @@ int file_new(struct expfs *ex, uint64_t ino, struct object *obj, struct file **r
 	f->live = f->fresh = f->dirty = true;
 	f->run = digest_run_new();
 	f->writers = f->unflushed = 1;
+	f->epoch = 1; /* its handle counts as one that has written */
 	f->begun_at = f->written_at = monotonic_ns();
 	scoped_lock(&ex->files->lock);
 	*find(ex->files, ino) = f;
@@ -310,10 +311,21 @@ static void set_closed(struct file *f, int writers, int unflushed)
 	f->writers += (unsigned)writers;
 	f->unflushed += (unsigned)unflushed;
 	f->closed_at = f->unflushed == 0 ? monotonic_ns() : 0;
-	if (f->writers == 0) {
-		f->written_at = 0;
+	if (f->writers == 0)
 		pthread_cond_broadcast(&t->released);
-	}
+}
+
+/* A handle is gone. If none of those that are left has written, what was written is
+ * closed: the next one may be open before the kernel tells of the end of the last. */
+static void end_handle(struct file *f, const struct file_writer *w)
+{
+	scoped_lock(&f->ex->files->lock);
+	if (w->epoch == f->epoch)
+		f->idle--;
+	if (f->writers != f->idle)
+		return;
+	f->written_at = 0;
+	f->begun_at = monotonic_ns();
 }
 
 void file_set_written(struct file *f)
@@ -321,15 +333,20 @@ void file_set_written(struct file *f)
 	f->dirty = true;
 	f->written_at = f->writers > 0 ? monotonic_ns() : 0;
 	f->times_set = false;
-	if (f->closed_at) {
+	if (f->closed_at || f->idle) {
 		scoped_lock(&f->ex->files->lock);
 		f->closed_at = 0;
+		f->epoch++;
+		f->idle = 0;
 	}
 }
 
-void file_open_writer(struct file *f)
+void file_open_writer(struct file *f, struct file_writer *ret)
 {
 	set_closed(f, +1, +1);
+	scoped_lock(&f->ex->files->lock);
+	f->idle++;
+	*ret = (struct file_writer){ .epoch = f->epoch };
 }
 
 int file_end_writing(struct file *f, bool last)
@@ -343,29 +360,30 @@ int file_end_writing(struct file *f, bool last)
 	return f->live ? file_seal(f) : file_mark_closed(f, true);
 }
 
-int file_flush(struct file *f, bool *flushed)
+int file_flush(struct file *f, struct file_writer *w)
 {
 	int r;
 
 	scoped_lock(&f->lock);
-	set_closed(f, 0, *flushed ? 0 : -1);
-	*flushed = true;
+	set_closed(f, 0, w->flushed ? 0 : -1);
+	w->flushed = true;
 	r = file_end_writing(f, false);
 	if (f->unflushed == 0)
 		set_closed(f, 0, 0);
 	return r;
 }
 
-void file_close_writer(struct file *f, bool flushed)
+void file_close_writer(struct file *f, const struct file_writer *w)
 {
 	int r;
 
 	scoped_lock(&f->lock);
-	set_closed(f, 0, flushed ? 0 : -1);
+	set_closed(f, 0, w->flushed ? 0 : -1);
 	r = file_end_writing(f, f->writers == 1);
 	if (r < 0)
 		log_msg("inode %llu: could not be sealed when it was closed: %s", (unsigned long long)f->ino, strerror(-r));
 	set_closed(f, -1, 0);
+	end_handle(f, w);
 	if (f->writers == 0 && !f->dirty) {
 		f->fresh = false;
 		digest_run_free(steal(&f->run));

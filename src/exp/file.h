@@ -52,10 +52,14 @@ void file_abandon(struct expfs *ex, struct object *obj);             /* takes ob
 int file_new(struct expfs *ex, uint64_t ino, struct object *obj, struct file **ret); /* takes obj */
 void file_new_failed(struct file *f);                                               /* takes f */
 
-void file_open_writer(struct file *f);
-/* flushed: one flag a handle, false at first, kept by the caller. */
-int file_flush(struct file *f, bool *flushed);
-void file_close_writer(struct file *f, bool flushed);
+/* What belongs to a handle that may write: all 0 for the one of file_new(). */
+struct file_writer {
+	bool flushed;
+	uint64_t epoch; /* of the writes when it was opened */
+};
+void file_open_writer(struct file *f, struct file_writer *ret);
+int file_flush(struct file *f, struct file_writer *w);
+void file_close_writer(struct file *f, const struct file_writer *w);
 
 /* The object to read from with a descriptor that is good until file_read_end();
  * *ret_obj is NULL for an empty file. */

@@ -19,9 +19,11 @@ struct file {
 	unsigned refs;     /* under the table's lock */
 
 	pthread_mutex_t lock;
-	/* The next three are changed under the table's lock, too. */
+	/* The next five are changed under the table's lock, too. */
 	atomic_uint writers;      /* handles that may write and are not gone */
 	atomic_uint unflushed;    /* of these, those that were never closed by anybody */
+	atomic_uint idle;         /* handles that were opened after the last write */
+	_Atomic uint64_t epoch;   /* changes with the first write after one was opened */
 	_Atomic int64_t closed_at; /* monotonic: the last close that left none unflushed; 0: written since */
 	_Atomic int64_t begun_at;  /* monotonic: when the first of the writers came, or the content was begun anew */
 	_Atomic int64_t written_at; /* monotonic: the last write by one of them; 0: none */

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "exp/file.h"
-#include "exp/file.h"
 #include "exp/idle.h"
 #include "exp/settle.h"
 #include "meta/content.h"
