@@ -406,6 +406,11 @@ bool role_is_marker(const char *name)
 	       strcmp(name, ".metadata") == 0;
 }
 
+bool role_is_tracker(const char *name)
+{
+	return strcmp(name, "latest") == 0 || strcmp(name, "latest_checkpointed_iteration.txt") == 0;
+}
+
 bool tracker_names(const char *bytes, size_t len, const char *dirname)
 {
 	struct digits number = { bytes, 0 };

@@ -82,6 +82,9 @@ bool role_weights_suffix(const char *name, size_t len);
  * complete. */
 bool role_is_marker(const char *name);
 
+/* Whether a file of this name can name a checkpoint beside it: */
+bool role_is_tracker(const char *name);
+
 /* Whether the content of a tracker file (latest,
  * latest_checkpointed_iteration.txt) names the directory dirname beside it:
  * by its name, or by a number that is the step in its name. */

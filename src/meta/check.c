@@ -12,6 +12,7 @@
 #include "meta/dirent.h"
 #include "meta/lost_found.h"
 #include "meta/tree.h"
+#include "meta/version.h"
 
 #define IS_DIR "mode & 61440 = 16384"
 #define IS_FILE "mode & 61440 = 32768"
@@ -41,7 +42,28 @@
 #define UNDO_OF_NOTHING "old IS NOT NULL AND old NOT IN (SELECT id FROM object)"
 #define NOBODYS_OBJECT                                                     \
 	"id NOT IN (SELECT object FROM inode WHERE object IS NOT NULL) AND " \
-	"id NOT IN (SELECT old FROM undo WHERE old IS NOT NULL)"
+	"id NOT IN (SELECT old FROM undo WHERE old IS NOT NULL) AND "        \
+	"id NOT IN (SELECT object FROM version WHERE object IS NOT NULL) AND " \
+	"id NOT IN (SELECT object FROM member WHERE object IS NOT NULL)"
+#define VERSION_OF_NOTHING                                                            \
+	"(object IS NOT NULL AND object NOT IN (SELECT id FROM object) OR id IN (SELECT version FROM member" \
+	" WHERE object IS NOT NULL AND object NOT IN (SELECT id FROM object)))"
+#define NOBODYS_VERSION "tracked NOT IN (SELECT id FROM tracked)"
+#define NOBODYS_MEMBER "version NOT IN (SELECT id FROM version)"
+#define LOOSE_PATH "id<>1 AND parent NOT IN (SELECT id FROM tracked)"
+#define NO_SUCH_VERSION                                                         \
+	"(head IS NOT NULL AND head NOT IN (SELECT id FROM version) OR good IS NOT NULL" \
+	" AND good NOT IN (SELECT id FROM version))"
+
+/* While directories wait to be tracked anew these may be. */
+#define TRACKED_ELSEWHERE                                                                                         \
+	"id<>1 AND ino IS NOT NULL AND NOT EXISTS (SELECT 1 FROM moved) AND NOT EXISTS (SELECT 1 FROM dirent d"     \
+	" JOIN tracked p ON p.ino=d.parent WHERE p.id=tracked.parent AND p.is_dir AND d.name=tracked.name AND"    \
+	" d.ino=tracked.ino)"
+#define OTHER_VERSION                                                                                              \
+	"NOT is_dir AND ino IS NOT NULL AND NOT EXISTS (SELECT 1 FROM moved) AND EXISTS (SELECT 1 FROM inode i WHERE" \
+	" i.ino=tracked.ino AND i.flags & 1 AND NOT EXISTS (SELECT 1 FROM version v WHERE v.id=tracked.head AND"   \
+	" v.object IS i.object))"
 
 static const char *const faults[] = {
 	"SELECT 0, 'there is no top directory', 0, NULL, NULL WHERE NOT EXISTS"
@@ -83,6 +105,17 @@ static const char *const faults[] = {
 	"SELECT 0, 'undo row of no inode', 0, NULL, inode FROM undo WHERE " NOBODYS_UNDO,
 	"SELECT 0, 'undo row that keeps no content', inode, NULL, printf('object %x', old) FROM undo"
 	" WHERE " UNDO_OF_NOTHING,
+	"SELECT 0, 'version whose content is not there', 0, NULL, printf('version %d', id) FROM version WHERE"
+	" " VERSION_OF_NOTHING,
+	"SELECT 0, 'version of no path', 0, NULL, printf('version %d', id) FROM version WHERE " NOBODYS_VERSION,
+	"SELECT 0, 'file of no version', 0, NULL, printf('version %d', version) FROM member WHERE " NOBODYS_MEMBER,
+	"SELECT 0, 'tracked path in none', 0, NULL, printf('path %d', id) FROM tracked WHERE " LOOSE_PATH,
+	"SELECT 0, 'tracked path whose version is not there', 0, NULL, printf('path %d', id) FROM tracked WHERE"
+	" " NO_SUCH_VERSION,
+	"SELECT 0, 'tracked path that leads to something else', 0, NULL, printf('path %d', id) FROM tracked WHERE"
+	" " TRACKED_ELSEWHERE,
+	"SELECT 0, 'tracked file whose version is another', 0, NULL, printf('path %d', id) FROM tracked WHERE"
+	" " OTHER_VERSION,
 	"SELECT 0, 'inode with a number that cannot be', ino, NULL, ino FROM inode WHERE " NO_ID("ino"),
 	"SELECT 0, 'content with a number that cannot be', 0, NULL, id FROM object WHERE " NO_ID("id"),
 };
@@ -99,6 +132,12 @@ static const char *const repairs_before[] = {
 	"UPDATE dirent SET type=(SELECT (mode & 61440)>>12 FROM inode i WHERE i.ino=dirent.ino) WHERE " WRONG_TYPE,
 	"DELETE FROM xattr WHERE " NOBODYS_XATTR,
 	"DELETE FROM undo WHERE " NOBODYS_UNDO " OR " UNDO_OF_NOTHING,
+	"DELETE FROM version WHERE " NOBODYS_VERSION " OR " VERSION_OF_NOTHING,
+	"DELETE FROM member WHERE " NOBODYS_MEMBER,
+	"UPDATE tracked SET parent=1, name=CAST('#' || id AS BLOB) WHERE " LOOSE_PATH,
+	"UPDATE tracked SET head=NULL, good=NULL WHERE " NO_SUCH_VERSION " OR " OTHER_VERSION,
+	"UPDATE tracked SET ino=NULL, head=NULL, good=NULL WHERE " TRACKED_ELSEWHERE,
+	"INSERT OR IGNORE INTO moved VALUES(1)",
 	"UPDATE inode SET flags=flags & ~4 | CASE (SELECT o.state FROM object o WHERE o.id=inode.object)"
 	" WHEN 0 THEN 4 ELSE 0 END WHERE " WRONG_LIVE,
 	"UPDATE inode SET size=(SELECT o.size FROM object o WHERE o.id=inode.object) WHERE " WRONG_SIZE,
@@ -287,12 +326,33 @@ int check_holders(struct db *db, uint64_t object,
 	return r;
 }
 
+int check_versions(struct db *db, uint64_t object,
+		   void (*f)(void *arg, const struct version_row *v, const char *member), void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "SELECT id, NULL FROM version WHERE object=?1 UNION ALL SELECT version, name FROM member WHERE object=?1",
+		       "i", (int64_t)object);
+
+	for (; r == 1; r = db_next(db, st)) {
+		_cleanup_free_ char *member = NULL;
+		struct version_row v;
+
+		if (sqlite3_column_blob(st, 1))
+			member = strndup(sqlite3_column_blob(st, 1), (size_t)sqlite3_column_bytes(st, 1));
+		if (version_get(db, (uint64_t)sqlite3_column_int64(st, 0), &v) == 0)
+			f(arg, &v, member);
+	}
+	return r;
+}
+
 int check_is_named(struct db *db, uint64_t object)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 
 	return db_row(db, &st,
 		      "SELECT 1 FROM object WHERE id=?1 UNION ALL SELECT 1 FROM inode WHERE object=?1"
-		      " UNION ALL SELECT 1 FROM undo WHERE old=?1 LIMIT 1",
+		      " UNION ALL SELECT 1 FROM undo WHERE old=?1 UNION ALL SELECT 1 FROM version WHERE object=?1"
+		      " UNION ALL SELECT 1 FROM member WHERE object=?1 LIMIT 1",
 		      "i", (int64_t)object);
 }

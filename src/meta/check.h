@@ -35,6 +35,11 @@ int check_repair(struct db *db, void *check_contents);
 int check_holders(struct db *db, uint64_t object,
 		  void (*f)(void *arg, uint64_t parent, const char *name, uint64_t before), void *arg);
 
+/* Calls f for each version that holds it, itself or as its file member (else NULL). */
+struct version_row;
+int check_versions(struct db *db, uint64_t object,
+		   void (*f)(void *arg, const struct version_row *v, const char *member), void *arg);
+
 /* 1 if a row of whatever kind names the object, 0 if none does. */
 int check_is_named(struct db *db, uint64_t object);
 

@@ -124,10 +124,24 @@ int content_refs(struct db *db, uint64_t id)
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	uint64_t ids[2];
 	int r = db_row(db, &st,
-		       "SELECT ino FROM inode WHERE object=?1 UNION ALL SELECT inode FROM undo WHERE old=?1 LIMIT 2",
+		       "SELECT ino FROM inode WHERE object=?1 UNION ALL SELECT inode FROM undo WHERE old=?1"
+		       " UNION ALL SELECT id FROM version WHERE object=?1"
+		       " UNION ALL SELECT version FROM member WHERE object=?1 LIMIT 2",
 		       "i", (int64_t)id);
 
 	return read_ids(db, st, r, ids, 2);
+}
+
+int content_is_shared(struct db *db, uint64_t id)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	uint64_t ids[2];
+	int r = db_row(db, &st,
+		       "SELECT ino FROM inode WHERE object=?1 UNION ALL SELECT inode FROM undo WHERE old=?1 LIMIT 2",
+		       "i", (int64_t)id);
+
+	r = read_ids(db, st, r, ids, 2);
+	return r < 0 ? r : r > 1;
 }
 
 int content_list_live(struct db *db, uint64_t after, uint64_t *ret, int max)
@@ -207,7 +221,9 @@ int content_sums(struct db *db, struct content_sums *ret)
 	if (r >= 0)
 		r = db_row(db, &stored,
 			   "SELECT CAST(total(b) AS INTEGER) FROM (SELECT max(blocks) AS b FROM inode"
-			   " WHERE object IS NOT NULL AND flags & 4 = 0 GROUP BY object)",
+			   " WHERE object IS NOT NULL AND flags & 4 = 0 GROUP BY object UNION ALL"
+			   " SELECT (size+4095)/4096*8 FROM object WHERE state=1 AND NOT EXISTS"
+			   " (SELECT 1 FROM inode WHERE object=object.id))",
 			   "");
 	if (r < 0)
 		return r;

@@ -62,8 +62,11 @@ int content_unset_begun(struct db *db, uint64_t id);
 int content_equal(struct db *db, uint64_t size, const uint8_t digest[CONTENT_DIGEST], uint64_t not_this,
 		  uint64_t *ret, int max);
 
-/* How many inodes and undo rows refer to it; counting ends at 2. */
+/* How many rows, of inodes, undo and versions, refer to it; counting ends at 2. */
 int content_refs(struct db *db, uint64_t id);
+
+/* Does any row but one inode, and the versions of its paths, refer to it? */
+int content_is_shared(struct db *db, uint64_t id);
 
 /* Up to max objects with an id above after: of any kind; live ones; those that are
  * not known to be on the disk as they are, without live ones that are changed in
@@ -81,7 +84,7 @@ struct content_sums {
 	uint64_t raw;     /* their bytes, without those whose object is live */
 	uint64_t objects; /* sealed ones */
 	uint64_t unique;  /* their bytes */
-	uint64_t stored;  /* what they took of the disk when they were sealed */
+	uint64_t stored;  /* what they took of the disk when they were sealed; of history alone: their blocks' */
 };
 int content_sums(struct db *db, struct content_sums *ret);
 

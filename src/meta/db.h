@@ -17,6 +17,7 @@ struct db {
 	struct meta *meta;
 	sqlite3 *sql;
 	bool in_transaction;
+	uint64_t rollbacks;
 	int error; /* that ended the transaction before its end, or 0 */
 	struct {
 		const char *text;

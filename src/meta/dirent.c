@@ -152,6 +152,16 @@ int dirent_list_below(struct db *db, uint64_t parent, bool roles_only, dirent_fn
 	return each(db, st, r, true, f, arg);
 }
 
+int dirent_list_roles(struct db *db, uint64_t parent, uint64_t after, dirent_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "SELECT " COLUMNS ", name FROM dirent WHERE parent=?1 AND id>?2 AND (class<>0 OR type=4) ORDER BY id",
+		       "ii", (int64_t)parent, (int64_t)after);
+
+	return each(db, st, r, false, f, arg);
+}
+
 int dirent_reclass(struct db *db, uint64_t order, dirent_class_fn f, void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
@@ -191,4 +201,12 @@ int dirent_of(struct db *db, uint64_t ino, struct dirent_row *ret, char **ret_na
 		return r;
 	*ret_name = strdup(name);
 	return *ret_name ? 0 : -ENOMEM;
+}
+
+int dirent_names_of(struct db *db, uint64_t ino, dirent_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, "SELECT " COLUMNS ", name FROM dirent WHERE ino=?1", "i", (int64_t)ino);
+
+	return each(db, st, r, false, f, arg);
 }

@@ -32,6 +32,9 @@ int dirent_list(struct db *db, uint64_t parent, uint64_t after, uint64_t before,
  * have no role. */
 int dirent_list_below(struct db *db, uint64_t parent, bool roles_only, dirent_fn f, void *arg);
 
+/* Without attributes: directories, and what could have a role by its name. */
+int dirent_list_roles(struct db *db, uint64_t parent, uint64_t after, dirent_fn f, void *arg);
+
 /* Gives every entry the class that f says, where it has another; order, the
  * number of this change, counts as the moment at which the name got it. */
 typedef uint32_t (*dirent_class_fn)(void *arg, const char *name, bool is_dir);
@@ -40,5 +43,8 @@ int dirent_reclass(struct db *db, uint64_t order, dirent_class_fn f, void *arg);
 /* One of an inode's names (a directory has just one): 0 or -ENOENT. *ret_name
  * is to be freed; ret_name may be NULL. */
 int dirent_of(struct db *db, uint64_t ino, struct dirent_row *ret, char **ret_name);
+
+/* Calls f, without attributes, for all names of an inode. */
+int dirent_names_of(struct db *db, uint64_t ino, dirent_fn f, void *arg);
 
 #endif

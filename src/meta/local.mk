@@ -8,6 +8,8 @@ libexpfs_a_SOURCES += \
 	src/meta/xattr.c src/meta/xattr.h \
 	src/meta/content.c src/meta/content.h \
 	src/meta/undo.c src/meta/undo.h \
+	src/meta/tracked.c src/meta/tracked.h \
+	src/meta/version.c src/meta/version.h \
 	src/meta/check.c src/meta/check.h \
 	src/meta/tree.c src/meta/tree.h \
 	src/meta/lost_found.c src/meta/lost_found.h

@@ -11,7 +11,7 @@
 #include "meta/db.h"
 #include "meta/schema.h"
 
-#define PARTS_MAX 32
+#define PARTS_MAX 64
 #define SPARE_IDS 65536 /* numbers of what is gone again */
 #define SEE "see doc/recovery.md, \"The database is damaged\""
 
@@ -24,6 +24,10 @@ static const struct {
 	  "INSERT INTO store VALUES('clean', 0), ('session', 0)" },
 	{ "xattr", "all extended attributes are lost", NULL },
 	{ "undo", "it is not known any more which contents files had before their last save", SCHEMA_KEEP_UNSYNCED },
+	{ "tracked", "the versions of all paths are lost", SCHEMA_TRACK_ALL },
+	{ "version", "the versions of all paths are lost", NULL },
+	{ "member", "the versions of checkpoint directories are lost", NULL },
+	{ "moved", "some paths may not have their versions and checkpoints", "INSERT OR IGNORE INTO moved VALUES(1)" },
 };
 
 /* Of two entries with one name the first keeps it. */
@@ -38,7 +42,8 @@ static const struct {
 static const char last_id[] =
 	"SELECT max(n) FROM (SELECT 1 AS n" IN_USE("ino", "inode") IN_USE("\"order\"", "inode") IN_USE("id", "dirent")
 	IN_USE("\"order\"", "dirent") IN_USE("id", "object") IN_USE("seal", "object") IN_USE("old", "undo")
-	IN_USE("inode", "undo") ")";
+	IN_USE("inode", "undo") IN_USE("id", "tracked") IN_USE("changed", "tracked") IN_USE("id", "version")
+	IN_USE("until", "version") ")";
 
 struct mend {
 	struct db db;

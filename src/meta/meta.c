@@ -205,8 +205,10 @@ static int write_once(struct meta *m, meta_fn f, void *arg)
 	result = r < 0 ? r : f(db, arg);
 	r = result < 0 ? result : db_commit(db);
 	db_end(db);
-	if (r < 0)
+	if (r < 0) {
+		db->rollbacks++;
 		return r;
+	}
 	m->id_limit = limit;
 	pthread_mutex_lock(&m->sync_lock);
 	m->commits++;
@@ -248,6 +250,11 @@ static int write_with_space(struct meta *m, meta_fn f, void *arg, bool frees)
 		r = write_once(m, f, arg);
 	}
 	return r;
+}
+
+uint64_t meta_rollbacks(const struct db *db)
+{
+	return db->rollbacks;
 }
 
 int meta_write(struct meta *m, meta_fn f, void *arg)

@@ -38,6 +38,9 @@ typedef int (*meta_fn)(struct db *db, void *arg);
 int meta_write(struct meta *m, meta_fn f, void *arg);
 int meta_write_freeing(struct meta *m, meta_fn f, void *arg); /* takes the last space too */
 
+/* How many transactions were rolled back before this one, in which db is the writer. */
+uint64_t meta_rollbacks(const struct db *db);
+
 /* A connection that sees all that was committed before it is used; few are
  * there, so it is given back soon. */
 struct db *meta_reader(struct meta *m);

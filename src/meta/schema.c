@@ -1,4 +1,4 @@
-/* The tables, format 2 (PRAGMA user_version; application_id "expf").
+/* The tables, format 3 (PRAGMA user_version; application_id "expf").
  *
  * All ids come from one sequence, whose upper bound is store.next_id: no id
  * that was ever committed is given twice. Times are ns since 1970. Names and
@@ -29,11 +29,24 @@
  *            synced 0 or 4 (NULL: empty). No row for such an inode: it is new
  *            (exp/undo.h)
  *
- * What refers to an object is asked of inode_object and undo_old, never
- * counted.
+ *   tracked  a path that has or had a role, and the directories above it: parent and
+ *            name; ino: what stands there, NULL: nothing any more; run: the tracked
+ *            path of the run; n, head: number and id of its last version; changed:
+ *            number of the change since which nobody judged whether it is complete; good,
+ *            step, rank: of its last complete version, of a checkpoint that is there; mode, uid,
+ *            gid: of a directory when it was removed
+ *   version  what a tracked path held when its last writer closed it: n counts from 1;
+ *            id: number of that commit; until: of the commit that ended it, NULL: it is
+ *            there; gone: that took the path away; complete: NULL until judged; step -1:
+ *            none; rank: the order of checkpoints
+ *   member   the files of a version of a directory
+ *   moved    directories whose contents are to be tracked anew
  *
- * Format 1 had undo rows that nobody wrote, and synced 0 for whatever was changed
- * in place. */
+ * What refers to an object is asked of inode_object, undo_old, version_object and
+ * member_object, never counted.
+ *
+ * Format 2 had no tracked paths. Format 1 had undo rows that nobody wrote, and synced 0
+ * for whatever was changed in place. */
 #include "meta/schema.h"
 
 #include <stdio.h>
@@ -42,7 +55,7 @@
 #include "meta/db.h"
 
 #define APPLICATION_ID 0x65787066
-#define USER_VERSION 2
+#define USER_VERSION 3
 
 #define UNDO "CREATE TABLE undo(inode INTEGER PRIMARY KEY, old INTEGER)"
 #define UNDO_OLD "CREATE INDEX undo_old ON undo(old) WHERE old IS NOT NULL"
@@ -75,6 +88,42 @@ static const struct schema_part parts[] = {
 	{ false, "object_unsynced", UNSYNCED },
 	{ true, "undo", UNDO },
 	{ false, "undo_old", UNDO_OLD },
+	{ true, "moved", "CREATE TABLE moved(ino INTEGER PRIMARY KEY)" },
+	{ true, "tracked",
+	  "CREATE TABLE tracked(id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, name BLOB NOT NULL, ino INTEGER,"
+	  " run INTEGER NOT NULL, role INTEGER NOT NULL, is_dir INTEGER NOT NULL, n INTEGER NOT NULL, head INTEGER,"
+	  " changed INTEGER, good INTEGER, step INTEGER NOT NULL, rank INTEGER NOT NULL,"
+	  " mode INTEGER NOT NULL, uid INTEGER NOT NULL, gid INTEGER NOT NULL)" },
+	{ false, "tracked_name", "CREATE UNIQUE INDEX tracked_name ON tracked(parent, name)" },
+	{ false, "tracked_dir", "CREATE UNIQUE INDEX tracked_dir ON tracked(ino) WHERE is_dir AND ino IS NOT NULL" },
+	{ false, "tracked_role", "CREATE INDEX tracked_role ON tracked(run, role) WHERE role<>0" },
+	{ false, "tracked_changed", "CREATE INDEX tracked_changed ON tracked(run, id) WHERE changed IS NOT NULL" },
+	{ false, "tracked_run_rank",
+	  "CREATE INDEX tracked_run_rank ON tracked(run, rank, step, id) WHERE good IS NOT NULL" },
+	{ false, "tracked_run_step",
+	  "CREATE INDEX tracked_run_step ON tracked(run, step, rank, id) WHERE good IS NOT NULL" },
+	{ false, "tracked_dir_rank",
+	  "CREATE INDEX tracked_dir_rank ON tracked(parent, rank, step, id) WHERE good IS NOT NULL" },
+	{ false, "tracked_dir_step",
+	  "CREATE INDEX tracked_dir_step ON tracked(parent, step, rank, id) WHERE good IS NOT NULL" },
+	{ false, "tracked_plain_dir", "CREATE INDEX tracked_plain_dir ON tracked(parent) WHERE is_dir AND role=0" },
+	{ false, "tracked_never",
+	  "CREATE INDEX tracked_never ON tracked(parent) WHERE is_dir AND role=4 AND good IS NULL AND ino IS NOT NULL" },
+	{ false, "tracked_incomplete",
+	  "CREATE INDEX tracked_incomplete ON tracked(run) WHERE role=4 AND ino IS NOT NULL"
+	  " AND (good IS NULL OR head IS NULL OR good<>head)" },
+	{ true, "version",
+	  "CREATE TABLE version(id INTEGER PRIMARY KEY, tracked INTEGER NOT NULL, n INTEGER NOT NULL,"
+	  " is_dir INTEGER NOT NULL, object INTEGER, size INTEGER NOT NULL, mode INTEGER NOT NULL,"
+	  " uid INTEGER NOT NULL, gid INTEGER NOT NULL, mtime INTEGER NOT NULL, until INTEGER, gone INTEGER NOT NULL,"
+	  " complete INTEGER, step INTEGER NOT NULL, rank INTEGER NOT NULL)" },
+	{ false, "version_n", "CREATE UNIQUE INDEX version_n ON version(tracked, n)" },
+	{ false, "version_object", "CREATE INDEX version_object ON version(object) WHERE object IS NOT NULL" },
+	{ true, "member",
+	  "CREATE TABLE member(version INTEGER NOT NULL, name BLOB NOT NULL, object INTEGER, size INTEGER NOT NULL,"
+	  " mode INTEGER NOT NULL, uid INTEGER NOT NULL, gid INTEGER NOT NULL, mtime INTEGER NOT NULL,"
+	  " PRIMARY KEY(version, name)) WITHOUT ROWID" },
+	{ false, "member_object", "CREATE INDEX member_object ON member(object) WHERE object IS NOT NULL" },
 };
 
 static const char from_1_to_2[] =
@@ -84,10 +133,12 @@ static const char from_1_to_2[] =
 	"PRAGMA user_version=2;"
 	"COMMIT;";
 
+static const char to_3[] = SCHEMA_TRACK_ALL "PRAGMA user_version=3;";
+
 static const char beginning[] =
 	"PRAGMA application_id=0x65787066;"
-	"PRAGMA user_version=2;"
-	"INSERT INTO store VALUES('next_id', 2), ('clean', 1);";
+	"PRAGMA user_version=3;"
+	"INSERT INTO store VALUES('next_id', 2), ('clean', 1);" SCHEMA_TRACK_ALL;
 
 int schema_create(struct db *db, unsigned uid, unsigned gid)
 {
@@ -105,10 +156,26 @@ int schema_create(struct db *db, unsigned uid, unsigned gid)
 		      "iii", (int64_t)uid, (int64_t)gid, now);
 }
 
-static int migrate(struct db *db)
+/* Versions begin with what is there. */
+static int make_tracked(struct db *db)
 {
-	int r = db_exec(db, from_1_to_2);
+	const struct schema_part *part;
+	size_t i = 0;
+	int r = db_exec(db, "BEGIN IMMEDIATE");
 
+	while (r == 0 && (r = schema_missing(db, &i, &part)) == 1)
+		r = db_exec(db, part->sql);
+	if (r == 0)
+		r = db_exec(db, to_3);
+	return r < 0 ? r : db_exec(db, "COMMIT");
+}
+
+static int migrate(struct db *db, int64_t version)
+{
+	int r = version == 1 ? db_exec(db, from_1_to_2) : 0;
+
+	if (r == 0)
+		r = make_tracked(db);
 	if (r < 0 && !sqlite3_get_autocommit(db->sql))
 		db_exec(db, "ROLLBACK");
 	return r;
@@ -171,7 +238,9 @@ int schema_sequence(struct db *db, int64_t *ret_next)
 		return 0;
 	r = db_row(db, &st,
 		   "SELECT 1 WHERE ?1>coalesce((SELECT max(ino) FROM inode WHERE ino<?2), 0)"
-		   " AND ?1>coalesce((SELECT max(id) FROM object WHERE id<?2), 0)",
+		   " AND ?1>coalesce((SELECT max(id) FROM object WHERE id<?2), 0)"
+		   " AND ?1>coalesce((SELECT max(id) FROM version WHERE id<?2), 0)"
+		   " AND ?1>coalesce((SELECT max(id) FROM tracked WHERE id<?2), 0)",
 		   "ii", next, (int64_t)META_ID_MAX);
 	return r;
 }
@@ -188,8 +257,8 @@ int schema_check(struct db *db)
 		r = schema_foreign(db, foreign);
 	if (r != 0)
 		return r < 0 ? r : -EUCLEAN;
-	if (version == 1)
-		r = migrate(db);
+	if (version == 1 || version == 2)
+		r = migrate(db, version);
 	else if (version != USER_VERSION)
 		return -EPROTONOSUPPORT;
 	if (r == 0)

@@ -30,6 +30,11 @@ int schema_missing(struct db *db, size_t *i, const struct schema_part **ret);
 /* 1 where the next number is ahead of all inodes and objects, 0 where it is not. */
 int schema_sequence(struct db *db, int64_t *ret_next);
 
+/* The top, whose contents are to be tracked. */
+#define SCHEMA_TRACK_ALL                                                                           \
+	"INSERT INTO tracked VALUES(1, 0, X'', 1, 1, 0, 1, 0, NULL, NULL, NULL, -1, 0, 0, 0, 0);" \
+	"INSERT OR IGNORE INTO moved VALUES(1);"
+
 /* Without undo rows: what is not known to be synced may have been there for long; it is
  * kept as it is, whatever happens. */
 #define SCHEMA_KEEP_UNSYNCED                                                                                        \

@@ -1,0 +1,214 @@
+#include "meta/version.h"
+
+#include <string.h>
+
+#include "meta/db.h"
+
+#define COLUMNS "id, tracked, n, is_dir, object, size, mode, mtime, until, gone, complete, step, rank, uid, gid"
+#define SELECT "SELECT " COLUMNS " FROM version "
+
+static void read_row(sqlite3_stmt *st, struct version_row *ret)
+{
+	*ret = (struct version_row){
+		.id = (uint64_t)sqlite3_column_int64(st, 0),
+		.tracked = (uint64_t)sqlite3_column_int64(st, 1),
+		.n = (uint64_t)sqlite3_column_int64(st, 2),
+		.is_dir = sqlite3_column_int(st, 3),
+		.object = (uint64_t)sqlite3_column_int64(st, 4),
+		.size = (uint64_t)sqlite3_column_int64(st, 5),
+		.mode = (uint32_t)sqlite3_column_int64(st, 6),
+		.mtime = sqlite3_column_int64(st, 7),
+		.until = (uint64_t)sqlite3_column_int64(st, 8),
+		.gone = sqlite3_column_int(st, 9),
+		.complete = sqlite3_column_type(st, 10) == SQLITE_NULL ? VERSION_UNJUDGED : sqlite3_column_int(st, 10),
+		.step = sqlite3_column_int64(st, 11),
+		.rank = sqlite3_column_int64(st, 12),
+		.uid = (uint32_t)sqlite3_column_int64(st, 13),
+		.gid = (uint32_t)sqlite3_column_int64(st, 14),
+	};
+}
+
+static int read_one(sqlite3_stmt *st, int r, struct version_row *ret)
+{
+	if (r == 1)
+		read_row(st, ret);
+	return r == 1 ? 0 : r == 0 ? -ENOENT : r;
+}
+
+int version_insert(struct db *db, const struct version_row *v)
+{
+	return db_run(db,
+		      "INSERT INTO version(" COLUMNS ") VALUES(?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, nullif(?9, 0),"
+		      " ?10, nullif(?11, -1), ?12, ?13, ?14, ?15)",
+		      "iiiiiiiiiiiiiii", (int64_t)v->id, (int64_t)v->tracked, (int64_t)v->n, (int64_t)v->is_dir,
+		      (int64_t)v->object, (int64_t)v->size, (int64_t)v->mode, v->mtime, (int64_t)v->until,
+		      (int64_t)v->gone, (int64_t)v->complete, v->step, v->rank, (int64_t)v->uid, (int64_t)v->gid);
+}
+
+int version_get(struct db *db, uint64_t id, struct version_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, SELECT "WHERE id=?1", "i", (int64_t)id);
+
+	return read_one(st, r, ret);
+}
+
+int version_update(struct db *db, const struct version_row *v)
+{
+	return db_run(db,
+		      "UPDATE version SET object=nullif(?2, 0), size=?3, mode=?4, mtime=?5, until=nullif(?6, 0),"
+		      " gone=?7, complete=nullif(?8, -1), step=?9, rank=?10, uid=?11, gid=?12 WHERE id=?1",
+		      "iiiiiiiiiiii", (int64_t)v->id, (int64_t)v->object, (int64_t)v->size, (int64_t)v->mode, v->mtime,
+		      (int64_t)v->until, (int64_t)v->gone, (int64_t)v->complete, v->step, v->rank, (int64_t)v->uid,
+		      (int64_t)v->gid);
+}
+
+int version_delete(struct db *db, uint64_t id)
+{
+	int r = db_run(db, "DELETE FROM member WHERE version=?1", "i", (int64_t)id);
+
+	return r < 0 ? r : db_run(db, "DELETE FROM version WHERE id=?1", "i", (int64_t)id);
+}
+
+int version_by_n(struct db *db, uint64_t tracked, uint64_t n, struct version_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, SELECT "WHERE tracked=?1 AND n=?2", "ii", (int64_t)tracked, (int64_t)n);
+
+	return read_one(st, r, ret);
+}
+
+int version_before(struct db *db, uint64_t tracked, uint64_t n, struct version_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, SELECT "WHERE tracked=?1 AND n<?2 ORDER BY n DESC LIMIT 1", "ii", (int64_t)tracked,
+		       (int64_t)n);
+
+	return read_one(st, r, ret);
+}
+
+int version_of_object(struct db *db, uint64_t object, uint64_t *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "SELECT id FROM version WHERE object=?1 UNION ALL SELECT version FROM member WHERE object=?1 LIMIT 1",
+		       "i", (int64_t)object);
+
+	if (r == 1)
+		*ret = (uint64_t)sqlite3_column_int64(st, 0);
+	return r == 1 ? 0 : r == 0 ? -ENOENT : r;
+}
+
+int version_replace_object(struct db *db, uint64_t object, uint64_t by)
+{
+	return db_run(db, "UPDATE version SET object=nullif(?2, 0) WHERE object=?1", "ii", (int64_t)object, (int64_t)by);
+}
+
+int version_move(struct db *db, uint64_t tracked, uint64_t to)
+{
+	return db_run(db, "UPDATE version SET tracked=?2 WHERE tracked=?1", "ii", (int64_t)tracked, (int64_t)to);
+}
+
+int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, SELECT "WHERE tracked=?1 ORDER BY n", "i", (int64_t)tracked);
+
+	for (; r == 1; r = db_next(db, st)) {
+		struct version_row row;
+
+		read_row(st, &row);
+		r = f(arg, &row);
+		if (r != 0)
+			return r;
+	}
+	return r;
+}
+
+static void read_member(sqlite3_stmt *st, struct member_row *ret)
+{
+	*ret = (struct member_row){
+		.object = (uint64_t)sqlite3_column_int64(st, 0),
+		.size = (uint64_t)sqlite3_column_int64(st, 1),
+		.mode = (uint32_t)sqlite3_column_int64(st, 2),
+		.mtime = sqlite3_column_int64(st, 3),
+		.uid = (uint32_t)sqlite3_column_int64(st, 4),
+		.gid = (uint32_t)sqlite3_column_int64(st, 5),
+	};
+}
+
+int member_insert(struct db *db, uint64_t version, const struct member_row *m, const char *name)
+{
+	return db_run(db, "INSERT INTO member(version, name, object, size, mode, mtime, uid, gid) VALUES(?1, ?2,"
+		      " nullif(?3, 0), ?4, ?5, ?6, ?7, ?8)", "ibiiiiii", (int64_t)version, name, strlen(name), (int64_t)m->object, (int64_t)m->size,
+		      (int64_t)m->mode, m->mtime, (int64_t)m->uid, (int64_t)m->gid);
+}
+
+int member_update(struct db *db, uint64_t version, const struct member_row *m, const char *name)
+{
+	return db_run(db, "UPDATE member SET mode=?3, mtime=?4, uid=?5, gid=?6 WHERE version=?1 AND name=?2", "ibiiii",
+		      (int64_t)version, name, strlen(name), (int64_t)m->mode, m->mtime, (int64_t)m->uid, (int64_t)m->gid);
+}
+
+int member_get(struct db *db, uint64_t version, const char *name, struct member_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, "SELECT object, size, mode, mtime, uid, gid FROM member WHERE version=?1 AND name=?2", "ib",
+		       (int64_t)version, name, strlen(name));
+
+	if (r == 1)
+		read_member(st, ret);
+	return r == 1 ? 0 : r == 0 ? -ENOENT : r;
+}
+
+static char *member_name(sqlite3_stmt *st)
+{
+	return strndup(sqlite3_column_blob(st, 6), (size_t)sqlite3_column_bytes(st, 6));
+}
+
+int member_at(struct db *db, uint64_t version, uint64_t place, struct member_row *ret, char **ret_name)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "SELECT object, size, mode, mtime, uid, gid, name FROM member WHERE version=?1 ORDER BY name"
+		       " LIMIT 1 OFFSET ?2",
+		       "ii", (int64_t)version, (int64_t)place);
+
+	if (r <= 0)
+		return r < 0 ? r : -ENOENT;
+	read_member(st, ret);
+	*ret_name = member_name(st);
+	return *ret_name ? 0 : -ENOMEM;
+}
+
+int member_place(struct db *db, uint64_t version, const char *name, uint64_t *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, "SELECT count(*) FROM member WHERE version=?1 AND name<?2", "ib", (int64_t)version, name,
+		       strlen(name));
+
+	if (r == 1)
+		*ret = (uint64_t)sqlite3_column_int64(st, 0);
+	return MIN(r, 0);
+}
+
+int member_list(struct db *db, uint64_t version, member_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, "SELECT object, size, mode, mtime, uid, gid, name FROM member WHERE version=?1 ORDER BY name", "i",
+		       (int64_t)version);
+
+	for (; r == 1; r = db_next(db, st)) {
+		_cleanup_free_ char *name = NULL;
+		struct member_row row;
+
+		read_member(st, &row);
+		name = member_name(st);
+		if (!name)
+			return -ENOMEM;
+		r = f(arg, &row, name);
+		if (r != 0)
+			return r;
+	}
+	return r;
+}

@@ -1,0 +1,68 @@
+/* Rows of the tables version and member. A version holds its object: that one is
+ * not removed as long as the row is there. */
+#ifndef EXPFS_META_VERSION_H
+#define EXPFS_META_VERSION_H
+
+#include "meta/meta.h"
+
+#define VERSION_UNJUDGED (-1)
+
+struct version_row {
+	uint64_t id;      /* number of the commit that made it */
+	uint64_t tracked;
+	uint64_t n;       /* of its path, from 1 */
+	bool is_dir;
+	uint64_t object;  /* 0: empty, or a directory */
+	uint64_t size;
+	uint32_t mode, uid, gid;
+	int64_t mtime;    /* ns */
+	uint64_t until;   /* number of the commit after which its path held something else, 0: it is there */
+	bool gone;        /* that took the path away */
+	int complete;     /* 1, 0, VERSION_UNJUDGED */
+	int64_t step, rank; /* as of struct tracked_row */
+};
+
+int version_insert(struct db *db, const struct version_row *row);
+int version_get(struct db *db, uint64_t id, struct version_row *ret); /* -ENOENT */
+int version_update(struct db *db, const struct version_row *row);     /* all but id, tracked, n, is_dir */
+int version_delete(struct db *db, uint64_t id);                       /* and its members */
+
+int version_by_n(struct db *db, uint64_t tracked, uint64_t n, struct version_row *ret); /* -ENOENT */
+
+/* The one before n of the path; -ENOENT. */
+int version_before(struct db *db, uint64_t tracked, uint64_t n, struct version_row *ret);
+
+/* Any that holds the object, itself or in a member; -ENOENT. */
+int version_of_object(struct db *db, uint64_t object, uint64_t *ret);
+
+/* Versions that hold the object hold another from now on. */
+int version_replace_object(struct db *db, uint64_t object, uint64_t by);
+
+/* The versions of a path, which keep their numbers, are another's, which had none. */
+int version_move(struct db *db, uint64_t tracked, uint64_t to);
+
+/* Calls f for the versions of a path, oldest first. */
+typedef int (*version_fn)(void *arg, const struct version_row *row);
+int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg);
+
+/* The files of a directory: name is their path below it. */
+struct member_row {
+	uint64_t object;
+	uint64_t size;
+	uint32_t mode, uid, gid;
+	int64_t mtime;
+};
+int member_insert(struct db *db, uint64_t version, const struct member_row *row, const char *name);
+int member_update(struct db *db, uint64_t version, const struct member_row *row, const char *name); /* all but object, size */
+int member_get(struct db *db, uint64_t version, const char *name, struct member_row *ret); /* -ENOENT */
+
+/* By their place in the order of names, from 0: the one at it (its name to be freed); the place
+ * that a name has, or would have. */
+int member_at(struct db *db, uint64_t version, uint64_t place, struct member_row *ret, char **ret_name); /* -ENOENT */
+int member_place(struct db *db, uint64_t version, const char *name, uint64_t *ret);
+
+/* In order of the names' bytes. */
+typedef int (*member_fn)(void *arg, const struct member_row *row, const char *name);
+int member_list(struct db *db, uint64_t version, member_fn f, void *arg);
+
+#endif
