@@ -1,6 +1,7 @@
 /* Attributes of inodes and the file system. */
 #include <string.h>
 
+#include "exp/track.h"
 #include "fs.h"
 #include "view.h"
 
@@ -26,11 +27,16 @@ void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_attr(req, &st, view_is(ino) ? 0 : FS_TIMEOUT);
 }
 
+#define TRACKED \
+	(FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW | FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)
+
 struct set {
+	struct expfs *ex;
 	uint64_t ino;
 	const struct stat *attr;
 	int valid;
 	int64_t now;
+	struct file_drop drop;
 };
 
 static void set_mtime(struct inode_row *row, const struct set *s)
@@ -62,7 +68,12 @@ static int tx_set(struct db *db, void *arg)
 	if (s->valid & (FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW))
 		set_mtime(&row, s);
 	row.ctime = s->now;
-	return inode_update(db, &row);
+	r = inode_update(db, &row);
+	s->drop.n = 0;
+	/* Its time decides where it stands among checkpoints, its mode who may read its versions. */
+	if (r == 0 && S_ISREG(row.mode) && (s->valid & TRACKED) && (row.flags & INODE_CLOSED))
+		r = tx_track_inode(s->ex, db, &row, &s->drop);
+	return r;
 }
 
 static int is_regular(struct fs *fs, uint64_t ino)
@@ -88,14 +99,18 @@ static int set_attr(struct fs *fs, struct set *s)
 	if (r < 0 || (s->valid & ~FUSE_SET_ATTR_SIZE) == 0)
 		return r;
 	if (f && mtime)
-		return file_set_mtime(f, s->valid & FUSE_SET_ATTR_MTIME_NOW ? s->now : timespec_ns(&s->attr->st_mtim),
-				      tx_set, s);
-	return expfs_write(fs->ex, tx_set, s);
+		r = file_set_mtime(f, s->valid & FUSE_SET_ATTR_MTIME_NOW ? s->now : timespec_ns(&s->attr->st_mtim),
+				   tx_set, s);
+	else
+		r = expfs_write(fs->ex, tx_set, s);
+	if (r == 0)
+		file_drop_finish(fs->ex, &s->drop);
+	return r;
 }
 
 void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int valid, struct fuse_file_info *fi)
 {
-	struct set s = { .ino = ino, .attr = attr, .valid = valid, .now = now_ns() };
+	struct set s = { .ex = fs_of(req)->ex, .ino = ino, .attr = attr, .valid = valid, .now = now_ns() };
 	struct fs *fs = fs_of(req);
 	int r = view_is(ino) ? -EROFS : set_attr(fs, &s);
 

@@ -9,7 +9,8 @@
 
 /* What one open file description of the kernel stands for. */
 struct handle {
-	struct file *file;
+	struct file *file;  /* NULL: a file of a view, with this content */
+	struct object *obj; /* pinned; NULL: empty */
 	bool writes;
 	struct file_writer writer;
 	struct handle *next, *prev;
@@ -20,6 +21,16 @@ static struct handle *handle_of(const struct fuse_file_info *fi)
 	return (struct handle *)(uintptr_t)fi->fh;
 }
 
+static void let_go(struct handle *h)
+{
+	if (h->file)
+		file_put(h->file);
+	if (h->obj) {
+		object_unpin(h->obj);
+		object_put(h->obj);
+	}
+}
+
 /* A mount that ends with files open gets no release for them. What they wrote is
  * there; that somebody closed them is not to be said. */
 void fs_drop_handles(struct fs *fs)
@@ -28,7 +39,7 @@ void fs_drop_handles(struct fs *fs)
 		struct handle *h = fs->handles;
 
 		fs->handles = h->next;
-		file_put(h->file);
+		let_go(h);
 		free(h);
 	}
 }
@@ -42,13 +53,26 @@ static void handle_free(struct fs *fs, struct handle *h)
 	pthread_mutex_unlock(&fs->handles_lock);
 	if (h->writes)
 		file_close_writer(h->file, &h->writer);
-	file_put(h->file);
+	let_go(h);
 	free(h);
 }
 
 static bool is_writer(const struct fuse_file_info *fi)
 {
 	return (fi->flags & O_ACCMODE) != O_RDONLY;
+}
+
+static void handle_add(struct fs *fs, struct handle *h, struct fuse_file_info *fi)
+{
+	fi->fh = (uintptr_t)h;
+	fi->keep_cache = 1;
+	fi->noflush = !h->writes;
+	pthread_mutex_lock(&fs->handles_lock);
+	h->next = fs->handles;
+	if (h->next)
+		h->next->prev = h;
+	fs->handles = h;
+	pthread_mutex_unlock(&fs->handles_lock);
 }
 
 /* Makes a handle; takes the file, of which a writer is open already, with a failure too. */
@@ -66,17 +90,34 @@ static int handle_new(struct fs *fs, struct file *file, const struct file_writer
 	h->file = file;
 	h->writes = is_writer(fi);
 	h->writer = *w;
-	fi->fh = (uintptr_t)h;
-	fi->keep_cache = 1;
-	fi->noflush = !h->writes;
-	pthread_mutex_lock(&fs->handles_lock);
-	h->next = fs->handles;
-	if (h->next)
-		h->next->prev = h;
-	fs->handles = h;
-	pthread_mutex_unlock(&fs->handles_lock);
+	handle_add(fs, h, fi);
 	*ret = h;
 	return 0;
+}
+
+/* A file of a view keeps the content that it has now. */
+static void open_view(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct handle *h = calloc(1, sizeof(*h));
+	int fd, r = h ? 0 : -ENOMEM;
+
+	if (r == 0 && (fi->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY)
+		r = -EROFS;
+	if (r == 0)
+		r = view_open(req, ino, &h->obj);
+	if (r == 0 && h->obj) {
+		r = object_pin(h->obj, &fd);
+		if (r < 0)
+			object_put(h->obj);
+	}
+	if (r < 0) {
+		free(h);
+		fs_reply_err(req, r);
+		return;
+	}
+	handle_add(fs_of(req), h, fi);
+	if (fuse_reply_open(req, fi) < 0)
+		handle_free(fs_of(req), h);
 }
 
 void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -85,9 +126,13 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct file_writer w = { 0 };
 	struct handle *h;
 	struct file *f;
-	int r = view_is(ino) ? -EROFS : 0;
+	int r = 0;
 
-	if (r == 0 && atomic_load(&fs->ex->read_only) && (fi->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY)
+	if (view_is(ino)) {
+		open_view(req, ino, fi);
+		return;
+	}
+	if (atomic_load(&fs->ex->read_only) && (fi->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY)
 		r = -EROFS;
 	if (r == 0)
 		r = file_get(fs->ex, ino, &f);
@@ -179,6 +224,16 @@ void fs_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file
 }
 #endif
 
+static int read_begin(struct handle *h, struct object **ret_obj, int *ret_fd)
+{
+	if (h->file)
+		return file_read_begin(h->file, ret_obj, ret_fd);
+	if (h->obj && object_pin(h->obj, ret_fd) < 0)
+		return -EIO;
+	*ret_obj = h->obj ? object_ref(h->obj) : NULL;
+	return 0;
+}
+
 void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	_cleanup_free_ char *buf = malloc(size); /* splicing would cost more than the copy */
@@ -186,7 +241,7 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	ssize_t n;
 	int fd, r;
 
-	r = buf ? file_read_begin(handle_of(fi)->file, &obj, &fd) : -ENOMEM;
+	r = buf ? read_begin(handle_of(fi), &obj, &fd) : -ENOMEM;
 	if (r < 0) {
 		fs_reply_err(req, r);
 		return;
@@ -228,7 +283,9 @@ void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	fs_reply_err(req, file_sync(handle_of(fi)->file, datasync));
+	struct handle *h = handle_of(fi);
+
+	fs_reply_err(req, h->file ? file_sync(h->file, datasync) : 0);
 }
 
 void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len, struct fuse_file_info *fi)
@@ -236,10 +293,27 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len
 	fs_reply_err(req, file_fallocate(handle_of(fi)->file, mode, (uint64_t)off, (uint64_t)len));
 }
 
+static int lseek_view(struct handle *h, off_t off, int whence, uint64_t *ret)
+{
+	struct object *obj;
+	off_t pos;
+	int fd, r = read_begin(h, &obj, &fd);
+
+	if (r < 0 || !obj)
+		return r < 0 ? r : -ENXIO;
+	pos = lseek(fd, off, whence);
+	r = pos < 0 ? -errno : 0;
+	file_read_end(obj);
+	if (r == 0)
+		*ret = (uint64_t)pos;
+	return r;
+}
+
 void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
 {
+	struct handle *h = handle_of(fi);
 	uint64_t pos;
-	int r = file_lseek(handle_of(fi)->file, (uint64_t)off, whence, &pos);
+	int r = h->file ? file_lseek(h->file, (uint64_t)off, whence, &pos) : lseek_view(h, off, whence, &pos);
 
 	if (r < 0)
 		fs_reply_err(req, r);
@@ -250,8 +324,11 @@ void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse
 void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct fuse_file_info *fi_in,
 			fuse_ino_t ino_out, off_t off_out, struct fuse_file_info *fi_out, size_t len, int flags)
 {
-	ssize_t n = flags ? -EINVAL : file_copy(handle_of(fi_in)->file, (uint64_t)off_in, handle_of(fi_out)->file,
-						(uint64_t)off_out, len);
+	struct handle *in = handle_of(fi_in);
+	ssize_t n = flags ? -EINVAL : -EOPNOTSUPP; /* the kernel copies by itself */
+
+	if (n == -EOPNOTSUPP && in->file)
+		n = file_copy(in->file, (uint64_t)off_in, handle_of(fi_out)->file, (uint64_t)off_out, len);
 
 	if (n < 0)
 		fs_reply_err(req, (int)n);

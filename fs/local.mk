@@ -4,4 +4,5 @@ expfs_SOURCES += \
 	fs/itable.c fs/itable.h \
 	fs/attr.c fs/dir.c fs/file.c fs/xattr.c \
 	fs/name.c fs/rename.c fs/names.h \
-	fs/view.c fs/view.h
+	fs/view.c fs/view.h fs/view_kind.h \
+	fs/view_branch.c fs/view_history.c

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "exp/keeper.h"
+#include "exp/track.h"
 #include "exp/undo.h"
 #include "fs.h"
 #include "meta/content.h"
@@ -244,7 +245,7 @@ static int tx_make(struct db *db, void *arg)
 		r = insert_entry(db, m->fs, m->parent, m->name, &m->row);
 	if (r == 0 && m->name)
 		r = inode_touch_dir(db, m->parent, now, is_dir);
-	return r;
+	return r == 0 && m->name && m->object ? tx_track_made(m->fs->ex, db, m->parent) : r;
 }
 
 int fs_make(fuse_req_t req, struct fs_make *m)
@@ -339,6 +340,8 @@ static int tx_link(struct db *db, void *arg)
 	r = inode_update(db, &n->row);
 	if (r == 0)
 		r = insert_entry(db, n->fs, n->newparent, n->newname, &n->row);
+	if (r == 0)
+		r = tx_track_name(n->fs->ex, db, n->newparent, n->newname, &n->drop);
 	return r < 0 ? r : inode_touch_dir(db, n->newparent, now, 0);
 }
 
@@ -381,6 +384,7 @@ static int tx_remove(struct db *db, void *arg)
 	int64_t now = now_ns();
 	int r = dirent_get(db, n->parent, n->name, &d);
 
+	n->drop.n = 0;
 	if (r < 0)
 		return r;
 	if (n->is_dir && d.type != DT_DIR)
@@ -395,6 +399,9 @@ static int tx_remove(struct db *db, void *arg)
 	r = dirent_delete(db, &d);
 	if (r == 0)
 		r = names_drop(db, d.ino, now, &n->unlinked);
+	if (r == 0)
+		r = n->is_dir ? tx_track_dir_removed(n->fs->ex, db, d.ino, &n->drop) :
+				tx_track_gone(n->fs->ex, db, n->parent, n->name, &n->drop);
 	return r < 0 ? r : inode_touch_dir(db, n->parent, now, n->is_dir ? -1 : 0);
 }
 
@@ -405,7 +412,7 @@ static void remove_name(fuse_req_t req, fuse_ino_t parent, const char *name, boo
 	int r = view_is(parent) ? -EROFS : fs_check_name(name);
 
 	if (r == 0)
-		r = expfs_write_freeing(fs->ex, tx_remove, &n);
+		r = names_write(&n, expfs_write_freeing, tx_remove);
 	names_reply_taken(req, r, parent, name, n.unlinked);
 }
 

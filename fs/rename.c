@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/track.h"
 #include "exp/undo.h"
 #include "names.h"
 #include "view.h"
@@ -48,7 +49,7 @@ static int replace_target(struct db *db, struct names *n, const struct dirent_ro
 
 	if (r == 0 && to->type == DT_DIR)
 		r = inode_touch_dir(db, n->newparent, now, -1);
-	return r;
+	return r == 0 && to->type == DT_DIR ? tx_track_dir_removed(n->fs->ex, db, to->ino, &n->drop) : r;
 }
 
 /* Lets the entry at lead to what from leads to, under its name. A name that gives a
@@ -67,6 +68,18 @@ static struct dirent_row led_to(struct names *n, const struct dirent_row *at, co
 	if (d.class && d.class != from->class && d.type == DT_REG)
 		n->got_role = d.ino;
 	return d;
+}
+
+/* What left a name, or got it, is to be tracked. */
+static int track(struct db *db, struct names *n, uint64_t parent, const char *name, const struct dirent_row *d)
+{
+	int r;
+
+	if (d && d->type != DT_DIR)
+		return tx_track_name(n->fs->ex, db, parent, name, &n->drop);
+	/* No file has the name any more, and a checkpoint around it has other files. */
+	r = tx_track_gone(n->fs->ex, db, parent, name, &n->drop);
+	return r < 0 || !d ? r : tx_track_dir_renamed(n->fs->ex, db, d->ino, name, &n->drop);
 }
 
 static int touch_inode(struct db *db, uint64_t ino, int64_t now)
@@ -97,6 +110,10 @@ static int move_entry(struct db *db, struct names *n, const struct dirent_row *f
 		r = touch_inode(db, from->ino, now);
 	if (r == 0)
 		r = inode_touch_dir(db, from->parent, now, -up);
+	if (r == 0)
+		r = track(db, n, n->parent, n->name, NULL);
+	if (r == 0)
+		r = track(db, n, n->newparent, n->newname, from);
 	return r < 0 ? r : inode_touch_dir(db, n->newparent, now, up);
 }
 
@@ -133,6 +150,10 @@ static int exchange(struct db *db, struct names *n, const struct dirent_row *a, 
 		r = touch_inode(db, b->ino, now);
 	if (r == 0)
 		r = inode_touch_dir(db, a->parent, now, difference(a, b));
+	if (r == 0)
+		r = track(db, n, n->parent, n->name, b);
+	if (r == 0)
+		r = track(db, n, n->newparent, n->newname, a);
 	return r < 0 ? r : inode_touch_dir(db, b->parent, now, difference(b, a));
 }
 

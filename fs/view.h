@@ -1,9 +1,8 @@
-/* Views: the read-only directories and links that expfs makes up (spec section
- * 2): branches/<name>/ with latest, step/, run, and .expfs/ of any directory
- * with latest and step/.
+/* Views: the read-only directories, links and files that expfs makes up (spec section
+ * 2): branches/<name>/ and .expfs/ of any directory.
  *
- * A view has a node id with VIEW_BIT, made from what it shows (kind, directory,
- * step), so that it is the same at every look-up. What it shows is computed at
+ * A view has a node id with VIEW_BIT, made from what it shows (its key), so that it is
+ * the same at every look-up. What it shows is computed at
  * each call and never cached, here or in the kernel. It is made for the process
  * that asks, and names only what that could find itself (exp/cred.h). Functions
  * return 0 or -errno; -ENOENT where there is nothing to show at this moment. */
@@ -30,6 +29,9 @@ void view_forget(struct fs *fs, uint64_t ino, uint64_t n);
 
 int view_stat(fuse_req_t req, uint64_t ino, struct stat *ret);
 int view_target(fuse_req_t req, uint64_t ino, char **ret); /* of a link; to be freed */
+
+/* The content of a file; *ret is NULL where it is empty. */
+int view_open(fuse_req_t req, uint64_t ino, struct object **ret);
 
 /* Is there a view of a branch of that name? 1, 0 or -errno. */
 int view_is_branch(fuse_req_t req, const char *name);

@@ -110,19 +110,18 @@ static int content_digest(struct fs *fs, uint64_t ino, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-static int checkpoint_value(struct fs *fs, uint64_t ino, const char *path, bool step, char **ret)
+static int checkpoint_value(struct fs *fs, uint64_t ino, bool step, char **ret)
 {
-	struct checkpoint c;
-	int r = checkpoint_at(fs->ex, ino, path, &c);
+	struct checkpoint_state c;
+	int r = checkpoint_state_of(fs->ex, ino, &c);
 
 	if (r < 0)
 		return r == -ENOENT ? -ENODATA : r;
-	free(c.path);
 	if (!step)
 		*ret = strdup(c.complete ? "1" : "0");
-	else if (!c.has_step)
+	else if (c.step == NO_STEP)
 		return -ENODATA;
-	else if (asprintf(ret, "%llu", (unsigned long long)c.step) < 0)
+	else if (asprintf(ret, "%lld", (long long)c.step) < 0)
 		*ret = NULL;
 	return *ret ? 0 : -ENOMEM;
 }
@@ -144,7 +143,7 @@ static int our_value(struct fs *fs, uint64_t ino, const char *key, char **ret)
 	if (r < 0)
 		return r == -ENOENT ? -ENODATA : r;
 	if (!strcmp(key, "step") || !strcmp(key, "complete"))
-		return checkpoint_value(fs, ino, path, !strcmp(key, "step"), ret);
+		return checkpoint_value(fs, ino, !strcmp(key, "step"), ret);
 	if (role == ROLE_NONE)
 		return -ENODATA;
 	if (!strcmp(key, "digest"))

@@ -350,7 +350,7 @@ name_again() {
         sql "UPDATE store SET value=$value WHERE key='next_id'"
         finds database None "next number ("
         refused 3 "$EXPFS" mount "$STORE" "$MNT"
-        [[ $MESSAGE == *"the store is damaged; run: expfs fsck STORE" ]] || fail "$MESSAGE"
+        [[ $MESSAGE == *"the store is damaged; run: expfs fsck $STORE" ]] || fail "$MESSAGE"
         repairs
         mount_store
         echo new >"$D/new"

@@ -40,6 +40,7 @@ bats_tests = \
 	tests/posix.bats \
 	tests/rename.bats \
 	tests/mmap.bats \
+	tests/moved.bats \
 	tests/locks.bats \
 	tests/sparse.bats \
 	tests/times.bats \
@@ -60,6 +61,7 @@ bats_tests = \
 	tests/faults.bats \
 	tests/found.bats \
 	tests/config.bats \
+	tests/history.bats \
 	tests/readme.bats \
 	tests/probes.bats
 
@@ -69,6 +71,7 @@ endif
 
 EXTRA_DIST += \
 	tests/data/store-1.tar.gz \
+	tests/data/store-2.tar.gz \
 	$(bats_tests) \
 	tests/lib.bash \
 	tests/readme.py \

@@ -486,8 +486,8 @@ int syncfs(int fd)
 C
     umount_store
     LD_PRELOAD=$SCRATCH/slow.so mount_store
-    bytes "$D/latest.pt" 3000000 1
-    sync "$D/latest.pt"
+    bytes "$D/content" 3000000 1
+    sync "$D/content"
     background python3 - "$D" <<'PY'
 import os, sys
 for i in range(100000):
@@ -495,8 +495,8 @@ for i in range(100000):
     if i >= 1000: os.unlink("%s/%d" % (sys.argv[1], i - 1000))
 PY
     wait_until test -e "$D/500"
-    bytes "$D/latest.pt.tmp" 3000000 2
-    mv "$D/latest.pt.tmp" "$D/latest.pt"
+    bytes "$D/content.tmp" 3000000 2
+    mv "$D/content.tmp" "$D/content"
     wait_until has_large_objects 1
     kill -0 "$BG"
 }
@@ -541,7 +541,7 @@ PY
     equal "$(stat -c %h "$MNT/same") $(readlink "$MNT/link") $(xattr "$MNT/same" user.note) $(stat -c %s "$MNT/empty")" "2 runs/a hello 0"
     echo more >>"$MNT/live"
     umount_store
-    equal "$(tail -n 1 "$STORE/format")" "format 2"
+    equal "$(tail -n 1 "$STORE/format")" "format 3"
     "$EXPFS" fsck "$STORE"
     mount_store
     equal "$(cat "$MNT/live")" $'line 1\nmore'

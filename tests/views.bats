@@ -583,12 +583,14 @@ EOT
     done
 }
 
-@test "step/<n> falls to the next nearest when its checkpoint is torn or deleted" {
+@test "step/<n> is the whole version when its checkpoint is torn, and the next nearest when it is deleted" {
     save "$R/step_10.pt" 1
     save "$R/step_20.pt" 2
     equal "$(readlink -f "$V/step/20")" "$R/step_20.pt"
+    cp "$R/step_20.pt" "$SCRATCH/whole"
     checkpoint torn-zip "$R/step_20.pt" $SIZE 2
-    equal "$(readlink -f "$V/step/20")" "$R/step_10.pt"
+    equal "$(readlink -f "$V/step/20")" "$MNT/.expfs/history/runs/r/step_20.pt/1.pt"
+    cmp "$V/step/20" "$SCRATCH/whole"
     rm "$R/step_20.pt"
     equal "$(readlink -f "$V/step/20")" "$R/step_10.pt"
     equal "$(ls "$V/step")" 10

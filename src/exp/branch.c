@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exp/path.h"
+#include "exp/track.h"
 #include "meta/dirent.h"
 
 void branch_free(struct branch *b)
@@ -167,6 +168,19 @@ static int all_runs(struct expfs *ex, struct cred *cred, bool by_listing, struct
 	return r;
 }
 
+/* Has the run anything with a role, or had it? */
+static int has_role(struct expfs *ex, uint64_t ino, bool *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct tracked_row t;
+	int r = tracked_by_dir(db, ino, &t);
+
+	if (r == 0)
+		r = tracked_any_role(db, t.id);
+	*ret = r > 0;
+	return r == -ENOENT ? 0 : MIN(r, 0);
+}
+
 /* Takes out what is there twice (by two patterns, or under one name) and what has
  * no role in it. */
 static int keep_branches(struct expfs *ex, struct branch_list *l)
@@ -182,7 +196,7 @@ static int keep_branches(struct expfs *ex, struct branch_list *l)
 		if (any)
 			any = false;
 		else if (r == 0)
-			r = checkpoint_any_role(ex, l->v[i].ino, l->v[i].path, &any);
+			r = has_role(ex, l->v[i].ino, &any);
 		if (any)
 			l->v[out++] = l->v[i];
 		else
@@ -195,8 +209,10 @@ static int keep_branches(struct expfs *ex, struct branch_list *l)
 int branch_list(struct expfs *ex, struct cred *cred, struct branch_list *ret)
 {
 	struct branch_list l = { 0 };
-	int r = all_runs(ex, cred, true, &l);
+	int r = track_moved(ex);
 
+	if (r == 0)
+		r = all_runs(ex, cred, true, &l);
 	if (r == 0)
 		r = keep_branches(ex, &l);
 	if (r < 0) {
@@ -208,38 +224,103 @@ int branch_list(struct expfs *ex, struct cred *cred, struct branch_list *ret)
 	return 0;
 }
 
-static int find(struct expfs *ex, struct cred *cred, const char *name, uint64_t ino, struct branch *ret)
+/* Can who asks walk to the directory? */
+static int may_walk(struct db *db, struct cred *cred, uint64_t ino)
 {
-	struct branch_list l = { 0 };
-	int r = all_runs(ex, cred, false, &l);
+	int r = 0;
 
-	for (size_t i = 0; i < l.n && r == 0; i++) {
-		bool any = false;
+	while (cred && r == 0 && ino != META_ROOT) {
+		struct inode_row dir;
+		struct dirent_row d;
 
-		if (name ? strcmp(l.v[i].name, name) != 0 : l.v[i].ino != ino)
-			continue;
-		r = checkpoint_any_role(ex, l.v[i].ino, l.v[i].path, &any);
-		if (r == 0 && any) {
-			*ret = l.v[i];
-			l.v[i] = (struct branch){ 0 };
-			r = 1;
-		}
+		r = dirent_of(db, ino, &d, NULL);
+		if (r == 0)
+			r = inode_get(db, d.parent, &dir);
+		if (r == 0 && !cred_permits(cred, &dir, X_OK))
+			r = -ENOENT;
+		ino = d.parent;
 	}
-	branch_list_free(&l);
-	return r == 1 ? 0 : r == 0 ? -ENOENT : r;
+	return r == -ESTALE ? -ENOENT : r;
 }
 
-int branch_by_name(struct expfs *ex, struct cred *cred, const char *name, struct branch *ret)
+static int find_run(struct expfs *ex, struct cred *cred, uint64_t ino, char **ret_path)
 {
-	return find(ex, cred, name, 0, ret);
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	int r = path_of(db, ino, ret_path);
+
+	if (r == 0 && !path_is_run(ex, *ret_path))
+		r = -ENOENT;
+	return r < 0 ? r : may_walk(db, cred, ino);
 }
 
 int branch_by_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct branch *ret)
 {
-	return find(ex, cred, NULL, ino, ret);
+	_cleanup_free_ char *path = NULL;
+	struct branch_list l = { 0 };
+	bool any = false;
+	int r = track_moved(ex);
+
+	if (r == 0)
+		r = find_run(ex, cred, ino, &path);
+	if (r == 0)
+		r = has_role(ex, ino, &any);
+	if (r < 0 || !any)
+		return r < 0 ? r : -ENOENT;
+	r = add_branch(&l, path, ino);
+	if (r == 0)
+		*ret = l.v[0];
+	free(l.v);
+	return r;
 }
 
-int branch_checkpoints(struct expfs *ex, const struct branch *b, struct checkpoint_list *ret)
+/* The run that has the name by the first pattern: main, or runs/NAME. */
+static int find_first(struct expfs *ex, const char *name, uint64_t *ret_ino)
 {
-	return checkpoint_scan(ex, NULL, b->ino, b->path, false, ret);
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	_cleanup_free_ char *path = NULL;
+
+	*ret_ino = META_ROOT;
+	if (!strcmp(name, "main"))
+		return 0;
+	if (asprintf(&path, "runs/%s", name) < 0)
+		return -ENOMEM;
+	db = meta_reader(ex->meta);
+	return path_is_run(ex, path) ? path_lookup(db, path, ret_ino) : -ENOENT;
+}
+
+/* The others may have any; all are looked at. */
+static int find_any(struct expfs *ex, struct cred *cred, const char *name, uint64_t *ret_ino)
+{
+	struct branch_list l = { 0 };
+	int r = all_runs(ex, cred, false, &l);
+	bool any = false;
+
+	for (size_t i = 0; i < l.n && r == 0 && !any; i++) {
+		if (strcmp(l.v[i].name, name) != 0)
+			continue;
+		*ret_ino = l.v[i].ino;
+		r = has_role(ex, l.v[i].ino, &any);
+	}
+	branch_list_free(&l);
+	return r < 0 ? r : any ? 0 : -ENOENT;
+}
+
+int branch_by_name(struct expfs *ex, struct cred *cred, const char *name, struct branch *ret)
+{
+	bool others = ex->config->runs[1] != NULL;
+	uint64_t ino;
+	int r = -ENOENT;
+
+	/* Only names with a dot can be those of two runs, of which the older one is seen. */
+	if (strcmp(name, "runs.main") != 0 && !(others && strchr(name, '.'))) {
+		r = find_first(ex, name, &ino);
+		if (r == 0)
+			r = branch_by_run(ex, cred, ino, ret);
+		if (!others || (r < 0 && r != -ENOENT && r != -ENAMETOOLONG))
+			return r == -ENAMETOOLONG ? -ENOENT : r;
+	}
+	if (r == 0)
+		return 0;
+	r = find_any(ex, cred, name, &ino);
+	return r < 0 ? r : branch_by_run(ex, cred, ino, ret);
 }

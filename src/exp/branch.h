@@ -33,7 +33,4 @@ int branch_by_name(struct expfs *ex, struct cred *cred, const char *name, struct
 int branch_by_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct branch *ret);
 void branch_free(struct branch *b);
 
-/* All checkpoints of a branch. */
-int branch_checkpoints(struct expfs *ex, const struct branch *b, struct checkpoint_list *ret);
-
 #endif

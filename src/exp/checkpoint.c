@@ -1,331 +1,261 @@
-/* Which of the checkpoints are complete is decided late and only of those that
- * matter: for the newest one, from the newest on. Only a directory that neither
- * marker nor tracker tells of needs the one before it, and so all older ones,
- * decided first.
- *
- * The order of checkpoints is that of the commits that completed them: a file's
- * is the later of "its last writer closed it" and "it got a name with a role";
- * a directory's the latest of its files'. What came with an old time stands
- * before all others, in the order of those times, then of steps.
- *
- * What is hidden from who asks is in the list all the same: whether a checkpoint
- * is complete may depend on it, is remembered, and must not depend on who asked. */
 #include "exp/checkpoint.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "exp/complete.h"
 #include "exp/entries.h"
+#include "exp/file.h"
+#include "exp/judge.h"
 #include "exp/path.h"
+#include "exp/track.h"
+#include "meta/dirent.h"
 
-static const char removed[] = "removed";
+void checkpoint_set_free(struct checkpoint_set *s)
+{
+	free(s->ids);
+	*s = (struct checkpoint_set){ 0 };
+}
 
-static void drop(struct checkpoint *c)
+void checkpoint_free(struct checkpoint *c)
 {
 	free(c->path);
-	if (c->members)
-		members_free(c->members);
-	free(c->members);
+	*c = (struct checkpoint){ 0 };
 }
 
-void checkpoint_list_free(struct checkpoint_list *l)
+static int add_id(struct checkpoint_set *s, uint64_t id)
 {
-	for (size_t i = 0; i < l->n; i++)
-		drop(&l->v[i]);
-	free(l->v);
-	*l = (struct checkpoint_list){ 0 };
-}
-
-static int add_checkpoint(struct checkpoint_list *l, const struct entry *e, bool hidden)
-{
-	bool is_dir = S_ISDIR(e->row.mode);
-	struct checkpoint *v = array_grow(l->v, l->n, sizeof(*v));
-	struct checkpoint c = {
-		.ino = e->row.ino,
-		.is_dir = is_dir,
-		.hidden = hidden,
-		.imported = e->row.flags & INODE_IMPORTED,
-		.order = MAX(is_dir ? 0 : e->row.order, e->d.order),
-		.mtime = e->row.mtime,
-		.flags = e->row.flags,
-		.dir_order = e->row.order,
-		.dir_mtime = e->row.mtime,
-	};
+	uint64_t *v = array_grow(s->ids, s->n, sizeof(*v));
 
 	if (!v)
 		return -ENOMEM;
-	l->v = v;
-	c.path = strdup(e->path);
-	if (!c.path)
-		return -ENOMEM;
-	c.has_step = step_of_name(path_last(c.path), is_dir, &c.step);
-	if (!c.has_step && is_dir && role_digit_dir(path_last(c.path))) {
-		errno = 0;
-		c.step = strtoull(path_last(c.path), NULL, 10);
-		c.has_step = errno == 0 && c.step <= INT64_MAX;
-	}
-	v[l->n++] = c;
+	s->ids = v;
+	v[s->n++] = id;
 	return 0;
 }
 
-/* Is it an all-digit directory with a marker in it (Orbax, torch DCP)? */
-static int is_digit_checkpoint(struct expfs *ex, const struct entry *e)
+/* Rows that are damaged may lead round to the first. */
+static int add_dir(void *arg, const struct tracked_row *t, const char *name)
 {
-	_cleanup_(cleanup_reader) struct db *db = NULL;
-	static const char *const marker[] = { "_CHECKPOINT_METADATA", ".metadata" };
+	struct checkpoint_set *s = arg;
 
-	if (!role_digit_dir(path_last(e->path)))
-		return 0;
-	db = meta_reader(ex->meta);
-	for (size_t i = 0; i < ARRAY_SIZE(marker); i++) {
-		struct dirent_row d;
-		int r = dirent_get(db, e->row.ino, marker[i], &d);
+	return t->id == s->ids[0] ? 0 : add_id(s, t->id);
+}
 
-		if (r != -ENOENT)
-			return r < 0 ? r : 1;
+/* The directories below those that are in the set are added, too. */
+static int add_below(struct checkpoint_set *s)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->n && r == 0; i++) {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
+
+		r = tracked_list_dirs(db, s->ids[i], add_dir, s);
 	}
+	return r;
+}
+
+static int find_tracked(struct expfs *ex, uint64_t ino, struct tracked_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return tracked_by_dir(db, ino, ret);
+}
+
+static int make_set(struct expfs *ex, struct cred *cred, uint64_t ino, enum tracked_scope scope, struct checkpoint_set *ret)
+{
+	_cleanup_checkpoint_set_ struct checkpoint_set s = { .ex = ex, .cred = cred, .scope = scope };
+	struct tracked_row t;
+	int r = track_moved(ex);
+
+	if (r == 0)
+		r = find_tracked(ex, ino, &t);
+	if (r == 0)
+		r = add_id(&s, t.id);
+	if (r == 0 && scope == TRACKED_DIR)
+		r = add_below(&s);
+	if (r == 0)
+		r = judge_changed(ex, scope == TRACKED_RUN ? t.id : 0);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	*ret = s;
+	s = (struct checkpoint_set){ 0 };
 	return 0;
 }
 
-static int is_checkpoint(struct expfs *ex, const struct entry *e, size_t base)
+int checkpoint_set_of_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct checkpoint_set *ret)
 {
-	bool is_dir = S_ISDIR(e->row.mode);
-
-	if (!is_dir && !S_ISREG(e->row.mode))
-		return 0;
-	if (path_role_below(ex, e->path, base, is_dir) == ROLE_WEIGHTS)
-		return 1;
-	return is_dir ? is_digit_checkpoint(ex, e) : 0;
+	return make_set(ex, cred, ino, TRACKED_RUN, ret);
 }
 
-struct walk {
-	struct checkpoint_list l;
-	struct cred *cred;
-	bool nested;
-};
-
-/* What stands below the directory dir; base as of path_run_base(). */
-static int walk(struct walk *w, uint64_t dir, const char *path, size_t base, bool hidden, unsigned depth)
+int checkpoint_set_below(struct expfs *ex, struct cred *cred, uint64_t ino, struct checkpoint_set *ret)
 {
-	_cleanup_entries_ struct entries e = { 0 };
-	struct expfs *ex = w->l.ex;
-	int r = depth == ENTRIES_DEPTH ? 0 : entries_read(ex, dir, path, true, &e);
-
-	if (r < 0)
-		return r == -ENAMETOOLONG ? 0 : r;
-	for (size_t i = 0; i < e.n && r >= 0; i++) {
-		const struct entry *v = &e.v[i];
-		bool is_dir = S_ISDIR(v->row.mode), is_run = is_dir && path_is_run(ex, v->path);
-		bool hide = hidden || (is_dir && !cred_permits(w->cred, &v->row, R_OK | X_OK));
-
-		r = is_run ? 0 : is_checkpoint(ex, v, base);
-		if (r == 1)
-			r = add_checkpoint(&w->l, v, hide);
-		else if (r == 0 && is_dir && (w->nested || !is_run))
-			r = walk(w, v->row.ino, v->path, is_run ? strlen(v->path) + 1 : base, hide, depth + 1);
-	}
-	return MIN(r, 0);
+	return make_set(ex, cred, ino, TRACKED_DIR, ret);
 }
 
-static int checkpoint_compare(const void *pa, const void *pb)
-{
-	const struct checkpoint *a = pa, *b = pb;
-
-	if (a->imported != b->imported)
-		return a->imported ? -1 : 1;
-	if (a->imported && a->mtime != b->mtime)
-		return a->mtime < b->mtime ? -1 : 1;
-	if (a->imported && a->step != b->step)
-		return a->step < b->step ? -1 : 1;
-	if (a->order != b->order)
-		return a->order < b->order ? -1 : 1;
-	return strcmp(a->path, b->path);
-}
-
-static const char *judge_file(struct expfs *ex, const struct checkpoint *c)
+int checkpoint_is_there(struct db *db, const struct tracked_row *t, const struct version_row *v)
 {
 	struct inode_row row;
 	int r;
 
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = inode_get(db, c->ino, &row);
-	}
-	return r < 0 ? removed : complete_file_fault(ex, &row, path_last(c->path));
-}
-
-static int load_members(struct expfs *ex, struct checkpoint_list *l)
-{
-	for (size_t i = 0; i < l->n; i++) {
-		struct checkpoint *c = &l->v[i];
-		int r;
-
-		if (!c->is_dir)
-			continue;
-		c->members = calloc(1, sizeof(*c->members));
-		if (!c->members)
-			return -ENOMEM;
-		r = members_load(ex, c->ino, c->members);
-		if (r < 0)
-			return r;
-		c->order = MAX(c->order, c->members->order);
-		c->imported = c->members->n > 0 && c->members->imported;
-		if (c->members->n > 0)
-			c->mtime = c->members->mtime;
-	}
-	return 0;
-}
-
-static void set_verdict(struct checkpoint_list *l, struct checkpoint *c, const char *why)
-{
-	c->judged = true;
-	c->why = why;
-	c->complete = why == NULL;
-	c->passing = why == removed || (why && complete_may_come(why));
-	if (c->complete && c->is_dir)
-		complete_remember(l->ex, c);
-}
-
-/* Decides by the checkpoint alone; false where the one before it has a say. */
-static bool judge_alone(struct checkpoint_list *l, struct checkpoint *c)
-{
-	bool sure = true;
-	const char *why;
-
-	if (!c->judged) {
-		why = c->is_dir ? complete_dir_fault(l->ex, c, &sure) : judge_file(l->ex, c);
-		if (sure)
-			set_verdict(l, c, why);
-	}
-	return sure;
-}
-
-static bool is_same_run(const struct checkpoint_list *l, const struct checkpoint *a, const struct checkpoint *b)
-{
-	size_t n = path_run_prefix(l->ex, a->path);
-
-	return n == path_run_prefix(l->ex, b->path) && !memcmp(a->path, b->path, n);
-}
-
-/* Decides of the i-th and, only if it takes that, of all older ones of its run. */
-static bool judge(struct checkpoint_list *l, size_t i)
-{
-	const struct members none = { 0 }, *before = &none;
-
-	if (judge_alone(l, &l->v[i]))
-		return l->v[i].complete;
-	for (size_t j = 0; j <= i; j++) {
-		struct checkpoint *c = &l->v[j];
-
-		if (!is_same_run(l, c, &l->v[i]))
-			continue;
-		if (!judge_alone(l, c))
-			set_verdict(l, c, complete_dir_fault_after(c, before));
-		if (c->is_dir && complete_has_whole_files(c->why))
-			before = c->members;
-	}
-	return l->v[i].complete;
-}
-
-void checkpoint_judge(struct checkpoint_list *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		judge(l, i);
-}
-
-int checkpoint_scan(struct expfs *ex, struct cred *cred, uint64_t dir, const char *path, bool nested,
-		    struct checkpoint_list *ret)
-{
-	struct walk w = { .l.ex = ex, .cred = cred, .nested = nested };
-	int r = walk(&w, dir, path, path_run_base(ex, path), false, 0);
-
-	if (r == 0)
-		r = load_members(ex, &w.l);
-	if (r < 0) {
-		checkpoint_list_free(&w.l);
-		return r;
-	}
-	if (w.l.n > 0)
-		qsort(w.l.v, w.l.n, sizeof(*w.l.v), checkpoint_compare);
-	*ret = w.l;
-	return 0;
-}
-
-int checkpoint_at(struct expfs *ex, uint64_t ino, const char *path, struct checkpoint *ret)
-{
-	struct checkpoint_list l = { 0 };
-	size_t prefix = path_run_prefix(ex, path);
-	_cleanup_free_ char *run = strndup(path, prefix);
-	uint64_t run_ino;
-	int r;
-
-	if (!run)
-		return -ENOMEM;
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = path_lookup(db, run, &run_ino);
-	}
-	if (r == 0)
-		r = checkpoint_scan(ex, NULL, run_ino, run, false, &l);
+	if (t->ino == 0 || t->head != v->id || t->changed)
+		return 0;
+	if (t->is_dir)
+		return 1;
+	r = inode_get(db, t->ino, &row);
 	if (r < 0)
-		return r;
-	r = -ENOENT;
-	for (size_t i = 0; i < l.n && r < 0; i++) {
-		if (l.v[i].ino != ino)
-			continue;
-		judge(&l, i);
-		*ret = l.v[i];
-		ret->members = NULL;
-		l.v[i].path = NULL;
-		r = 0;
+		return r == -ESTALE ? 0 : r;
+	return row.object == v->object && (row.flags & INODE_CLOSED);
+}
+
+static int resolve(struct expfs *ex, const struct tracked_row *t, struct checkpoint *ret)
+{
+	_cleanup_checkpoint_ struct checkpoint c = { .tracked = *t };
+	int there, r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = version_get(db, t->good, &c.version);
+		if (r == 0)
+			r = tracked_path(db, t->id, &c.path);
+		there = r < 0 ? r : checkpoint_is_there(db, t, &c.version);
 	}
-	checkpoint_list_free(&l);
+	if (there < 0)
+		return there;
+	c.in_history = !there || (!t->is_dir && file_is_written(ex, t->ino));
+	*ret = c;
+	c = (struct checkpoint){ 0 };
+	return 0;
+}
+
+static bool is_after(const struct tracked_row *a, const struct tracked_row *b)
+{
+	if (a->rank != b->rank)
+		return a->rank > b->rank;
+	return a->step != b->step ? a->step > b->step : a->id > b->id;
+}
+
+static int may_look_into(const struct checkpoint_set *s, struct db *db, const struct tracked_row *t)
+{
+	struct inode_row dir;
+	int r = t->is_dir && t->ino ? inode_get(db, t->ino, &dir) : -ESTALE;
+
+	return r < 0 ? (r == -ESTALE ? 1 : r) : cred_permits(s->cred, &dir, R_OK | X_OK);
+}
+
+/* May who asks look into all directories from that of the set to the checkpoint? */
+static int is_visible(const struct checkpoint_set *s, struct db *db, const struct tracked_row *t)
+{
+	struct tracked_row up = *t;
+	int r = s->cred ? may_look_into(s, db, &up) : 1;
+
+	for (unsigned depth = 0; s->cred && r > 0 && up.id != s->ids[0] && up.id != TRACKED_TOP; depth++) {
+		if (depth == PATH_BOUND)
+			return 0;
+		r = tracked_get(db, up.parent, &up);
+		if (r == 0)
+			r = may_look_into(s, db, &up);
+	}
 	return r;
 }
 
-const struct checkpoint *checkpoint_latest(struct checkpoint_list *l)
+/* The last one of a run or directory that is visible; step: NO_STEP for any. */
+static int find_visible(const struct checkpoint_set *s, struct db *db, uint64_t id, int64_t step, struct tracked_row *ret)
 {
-	for (size_t i = l->n; i-- > 0;)
-		if (!l->v[i].hidden && judge(l, i))
-			return &l->v[i];
-	return NULL;
-}
+	struct tracked_row t, *before = NULL;
+	int r;
 
-static uint64_t step_gap(const struct checkpoint *c, uint64_t step)
-{
-	return c->step > step ? c->step - step : step - c->step;
-}
-
-/* The nearest one that is, or may be, complete. */
-static size_t nearest_candidate(const struct checkpoint_list *l, uint64_t step)
-{
-	size_t best = l->n;
-
-	for (size_t i = 0; i < l->n; i++) {
-		const struct checkpoint *c = &l->v[i];
-		uint64_t gap = step_gap(c, step), best_gap = best < l->n ? step_gap(&l->v[best], step) : 0;
-
-		if (c->hidden || !c->has_step || (c->judged && !c->complete))
-			continue;
-		if (best == l->n || gap < best_gap || (gap == best_gap && c->step >= l->v[best].step))
-			best = i;
+	for (;;) {
+		r = step == NO_STEP ? tracked_latest(db, s->scope, id, before, &t) :
+				      tracked_latest_of_step(db, s->scope, id, step, before, &t);
+		if (r < 0)
+			return r;
+		r = is_visible(s, db, &t);
+		if (r != 0)
+			break;
+		before = &t;
 	}
-	return best;
+	*ret = t;
+	return MIN(r, 0);
 }
 
-const struct checkpoint *checkpoint_nearest(struct checkpoint_list *l, uint64_t step)
+static int find_latest(const struct checkpoint_set *s, int64_t step, struct tracked_row *ret)
 {
-	size_t i;
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
+	bool any = false;
 
-	do {
-		i = nearest_candidate(l, step);
-		if (i == l->n)
-			return NULL;
-	} while (!judge(l, i));
-	return &l->v[i];
+	for (size_t i = 0; i < s->n; i++) {
+		struct tracked_row t;
+		int r = find_visible(s, db, s->ids[i], step, &t);
+
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r == 0 && (!any || is_after(&t, ret)))
+			*ret = t;
+		any = any || r == 0;
+	}
+	return any ? 0 : -ENOENT;
+}
+
+int checkpoint_latest(const struct checkpoint_set *s, struct checkpoint *ret)
+{
+	struct tracked_row t;
+	int r = find_latest(s, NO_STEP, &t);
+
+	return r < 0 ? r : resolve(s->ex, &t, ret);
+}
+
+/* The next step in one direction, or -ENOENT. */
+static int next_step(const struct checkpoint_set *s, bool up, int64_t from, int64_t *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
+	bool any = false;
+
+	for (size_t i = 0; i < s->n; i++) {
+		int64_t n;
+		int r = up ? tracked_step_above(db, s->scope, s->ids[i], from, &n) :
+			     tracked_step_below(db, s->scope, s->ids[i], from, &n);
+
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r == 0 && (!any || (up ? n < *ret : n > *ret)))
+			*ret = n;
+		any = any || r == 0;
+	}
+	return any ? 0 : -ENOENT;
+}
+
+/* The nearest in one direction of which one is visible. */
+static int nearest_on_side(const struct checkpoint_set *s, bool up, int64_t step, struct tracked_row *ret)
+{
+	int r;
+
+	for (;;) {
+		int64_t n = 0;
+
+		r = next_step(s, up, step, &n);
+		if (r == 0)
+			r = find_latest(s, n, ret);
+		else
+			return r;
+		if (r != -ENOENT || (up && n == INT64_MAX))
+			return r;
+		step = up ? n + 1 : n - 1;
+	}
+}
+
+int checkpoint_nearest(const struct checkpoint_set *s, uint64_t step, struct checkpoint *ret)
+{
+	int64_t wanted = (int64_t)MIN(step, (uint64_t)INT64_MAX);
+	struct tracked_row above, below;
+	int up = nearest_on_side(s, true, wanted, &above);
+	int down = nearest_on_side(s, false, wanted, &below);
+
+	if ((up < 0 && up != -ENOENT) || (down < 0 && (down != -ENOENT || up < 0)))
+		return up < 0 && up != -ENOENT ? up : down;
+	if (up < 0 || (down == 0 && wanted - below.step < above.step - wanted))
+		return resolve(s->ex, &below, ret);
+	return resolve(s->ex, &above, ret);
 }
 
 static int step_compare(const void *pa, const void *pb)
@@ -335,77 +265,124 @@ static int step_compare(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-int checkpoint_steps(struct checkpoint_list *l, uint64_t **ret, size_t *ret_n)
+/* Those of one run or directory, of which one is visible, are added. */
+static int add_steps(const struct checkpoint_set *s, uint64_t id, uint64_t **v, size_t *n)
 {
-	uint64_t *v = malloc((l->n + 1) * sizeof(*v));
-	size_t n = 0, out = 0;
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
+	int64_t step = 0;
+	int r;
 
-	if (!v)
-		return -ENOMEM;
-	for (size_t i = 0; i < l->n; i++)
-		if (!l->v[i].hidden && l->v[i].has_step && judge(l, i))
-			v[n++] = l->v[i].step;
-	qsort(v, n, sizeof(*v), step_compare);
+	while ((r = tracked_step_above(db, s->scope, id, step, &step)) == 0) {
+		struct tracked_row t;
+		uint64_t *more;
+
+		r = s->cred ? find_visible(s, db, id, step, &t) : 0;
+		if (r < 0 && r != -ENOENT)
+			return r;
+		more = r == 0 ? array_grow(*v, *n, sizeof(*more)) : *v;
+		if (!more)
+			return -ENOMEM;
+		*v = more;
+		if (r == 0)
+			more[(*n)++] = (uint64_t)step;
+		if (step++ == INT64_MAX)
+			return 0;
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
+int checkpoint_steps(const struct checkpoint_set *s, uint64_t **ret, size_t *ret_n)
+{
+	_cleanup_free_ uint64_t *v = NULL;
+	size_t n = 0, out = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < s->n && r == 0; i++)
+		r = add_steps(s, s->ids[i], &v, &n);
+	if (r < 0)
+		return r;
+	if (n > 0)
+		qsort(v, n, sizeof(*v), step_compare);
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || v[i] != v[out - 1])
 			v[out++] = v[i];
-	*ret = v;
+	*ret = steal(&v);
 	*ret_n = out;
 	return 0;
 }
 
-/* Looks for a name with a role, and notes the subdirectories. */
-struct search {
-	struct expfs *ex;
-	size_t base;
-	struct entries dirs;
-};
-
-static int search_one(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row)
+static int find_by_inode(struct db *db, uint64_t ino, struct tracked_row *ret)
 {
-	struct search *s = arg;
-	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char *name = NULL;
+	struct tracked_row up;
+	struct dirent_row d;
+	int r = tracked_by_dir(db, ino, ret);
 
-	if (S_ISDIR(row->mode))
-		return entries_add(&s->dirs, d, name, row);
-	if (!S_ISREG(row->mode))
-		return 0;
-	path = path_join(s->dirs.dir, name);
-	if (!path)
-		return -ENOMEM;
-	return path_role_below(s->ex, path, s->base, false) != ROLE_NONE;
+	if (r != -ENOENT)
+		return r;
+	r = dirent_of(db, ino, &d, &name);
+	if (r == 0)
+		r = tracked_by_dir(db, d.parent, &up);
+	return r < 0 ? r : tracked_by_name(db, up.id, name, ret);
 }
 
-static int read_search(struct search *s, uint64_t dir)
+static int look_at(struct expfs *ex, uint64_t ino, struct tracked_row *t, struct version_row *v, char **name)
 {
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	int r = find_by_inode(db, ino, t);
 
-	return dirent_list_below(db, dir, true, search_one, s);
+	if (r == 0 && t->role != ROLE_WEIGHTS)
+		r = -ENOENT;
+	if (r == 0)
+		r = tracked_name(db, t->id, name);
+	if (r < 0)
+		return r;
+	r = t->good ? version_get(db, t->good, v) : -ENOENT;
+	return r == 0 ? checkpoint_is_there(db, t, v) : r == -ENOENT ? 0 : r;
 }
 
-static int any_role(struct expfs *ex, uint64_t dir, const char *path, size_t base, unsigned depth)
+int checkpoint_state_of(struct expfs *ex, uint64_t ino, struct checkpoint_state *ret)
 {
-	struct search s = { .ex = ex, .base = base, .dirs.dir = path };
-	int r = depth == ENTRIES_DEPTH ? 0 : read_search(&s, dir);
+	_cleanup_free_ char *name = NULL;
+	struct tracked_row t;
+	struct version_row v = { .step = NO_STEP };
+	int r = track_moved(ex);
+	int there;
 
-	for (size_t i = 0; i < s.dirs.n && r == 0; i++) {
-		const struct entry *v = &s.dirs.v[i];
+	if (r == 0) {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-		if (path_is_run(ex, v->path))
-			continue;
-		r = is_checkpoint(ex, v, base);
-		if (r == 0)
-			r = any_role(ex, v->row.ino, v->path, base, depth + 1);
+		r = find_by_inode(db, ino, &t);
 	}
-	entries_free(&s.dirs);
-	return r == -ENAMETOOLONG ? 0 : r;
+	if (r == 0)
+		r = judge_changed(ex, t.run);
+	if (r < 0)
+		return r;
+	there = look_at(ex, ino, &t, &v, &name);
+	if (there < 0)
+		return there;
+	ret->complete = there && (t.is_dir || !file_is_written(ex, ino));
+	ret->step = there ? v.step : track_step(name, t.is_dir);
+	return 0;
 }
 
-int checkpoint_any_role(struct expfs *ex, uint64_t dir, const char *path, bool *ret)
+char *checkpoint_history_path(const char *path, const struct version_row *v)
 {
-	int r = any_role(ex, dir, path, path_run_base(ex, path), 0);
+	const char *name = path_last(path), *dot = strrchr(name, '.');
+	char *ret;
 
-	if (r >= 0)
-		*ret = r > 0;
-	return MIN(r, 0);
+	if (v->is_dir || !dot || dot == name)
+		dot = "";
+	return asprintf(&ret, "%s/%llu%s", path, (unsigned long long)v->n, dot) < 0 ? NULL : ret;
+}
+
+char *checkpoint_place(const struct checkpoint *c)
+{
+	_cleanup_free_ char *path = NULL;
+	char *ret;
+
+	if (!c->in_history)
+		return strdup(c->path);
+	path = checkpoint_history_path(c->path, &c->version);
+	return !path || asprintf(&ret, ".expfs/history/%s", path) < 0 ? NULL : ret;
 }

@@ -1,68 +1,63 @@
-/* Checkpoints below a directory: which there are, which are complete, which is
- * the newest, which is nearest to a step (spec sections 4 and 6).
- *
- * The list is made from the names and rows as they are at the call; nothing is
- * kept. Its cost is that of the directories and of the names with a role below
- * the one that is asked about, not of other files. */
+/* Checkpoints: which there are, which is the newest complete one, which is nearest to a
+ * step (spec section 6). Answers come from the rows of tracked paths, by index; what
+ * changed since somebody asked is judged first. */
 #ifndef EXPFS_CHECKPOINT_H
 #define EXPFS_CHECKPOINT_H
 
 #include "exp/cred.h"
 #include "exp/expfs.h"
+#include "meta/tracked.h"
+#include "meta/version.h"
 
-struct members;
-
-struct checkpoint {
-	char *path; /* from the top of the mount */
-	uint64_t ino;
-	bool is_dir;
-	bool hidden; /* stands in, or is, a directory that who asks may not list */
-	bool has_step;
-	uint64_t step;
-	bool judged;     /* the next three are known */
-	bool complete;
-	const char *why; /* why it is not complete, static, or NULL */
-	bool passing;    /* for now only: it is being written, may get more files, or is gone */
-	bool imported;   /* given an old time: older than all that was written here */
-	uint64_t order;  /* number of the commit that completed it */
-	int64_t mtime;   /* ns */
-	/* Of a directory, while the list is being made: */
-	struct members *members;
-	uint32_t flags;
-	uint64_t dir_order;
-	int64_t dir_mtime;
-};
-
-struct checkpoint_list {
+/* Those of a run; or those below a directory, runs there and all. */
+struct checkpoint_set {
 	struct expfs *ex;
-	struct checkpoint *v; /* oldest first */
+	struct cred *cred; /* who asks; he is told of what he could find by himself. NULL: of all */
+	enum tracked_scope scope;
+	uint64_t *ids; /* of tracked runs, or directories */
 	size_t n;
 };
 
-/* All checkpoints below the directory dir at path. nested: also those of runs
- * below it; otherwise what belongs to the run dir alone. cred: who asks; he may list dir. */
-int checkpoint_scan(struct expfs *ex, struct cred *cred, uint64_t dir, const char *path, bool nested,
-		    struct checkpoint_list *ret);
-void checkpoint_list_free(struct checkpoint_list *l);
+/* Of the run, or below the directory, ino. What has nothing tracked has an empty set. */
+int checkpoint_set_of_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct checkpoint_set *ret);
+int checkpoint_set_below(struct expfs *ex, struct cred *cred, uint64_t ino, struct checkpoint_set *ret);
+void checkpoint_set_free(struct checkpoint_set *s);
+#define _cleanup_checkpoint_set_ _cleanup_(checkpoint_set_free)
 
-/* Finds out of each whether it is complete; the functions below find out what
- * they need. */
-void checkpoint_judge(struct checkpoint_list *l);
+/* A complete one. */
+struct checkpoint {
+	char *path; /* of it, from the top of the mount, in names that may be gone */
+	struct tracked_row tracked;
+	struct version_row version;
+	bool in_history; /* the path does not hold it any more, or is being written */
+};
+void checkpoint_free(struct checkpoint *c);
+#define _cleanup_checkpoint_ _cleanup_(checkpoint_free)
 
-/* The complete one that was completed last; the complete one nearest to a step,
- * of two as near the higher, of two with one step the newer. NULL: none that is
- * not hidden. */
-const struct checkpoint *checkpoint_latest(struct checkpoint_list *l);
-const struct checkpoint *checkpoint_nearest(struct checkpoint_list *l, uint64_t step);
+/* The one that was completed last; the one nearest to a step, of two as near the higher, of
+ * two with one step the newer. -ENOENT: none. */
+int checkpoint_latest(const struct checkpoint_set *s, struct checkpoint *ret);
+int checkpoint_nearest(const struct checkpoint_set *s, uint64_t step, struct checkpoint *ret);
 
-/* The steps of complete checkpoints that are not hidden, ascending, each once; to
- * be freed. */
-int checkpoint_steps(struct checkpoint_list *l, uint64_t **ret, size_t *ret_n);
+/* The steps, ascending, each once; to be freed. */
+int checkpoint_steps(const struct checkpoint_set *s, uint64_t **ret, size_t *ret_n);
 
-/* What stands at a path, looked at as a checkpoint; -ENOENT where it is none. */
-int checkpoint_at(struct expfs *ex, uint64_t ino, const char *path, struct checkpoint *ret);
+/* What is known of a file or directory as a checkpoint, by one of its names; -ENOENT: it is none. */
+struct checkpoint_state {
+	bool complete;
+	int64_t step; /* or NO_STEP */
+};
+int checkpoint_state_of(struct expfs *ex, uint64_t ino, struct checkpoint_state *ret);
 
-/* Whether anything that belongs to the run has a role; checkpoint directories do. */
-int checkpoint_any_role(struct expfs *ex, uint64_t dir, const char *path, bool *ret);
+/* 1 if the path holds that version, as it was closed; of a file somebody may have begun to
+ * write it again (file_is_written()). */
+int checkpoint_is_there(struct db *db, const struct tracked_row *t, const struct version_row *v);
+
+/* Where a checkpoint is found, from the top of the mount; to be freed. */
+char *checkpoint_place(const struct checkpoint *c);
+
+/* Where a version is found below a directory history/: PATH/<n> with the extension of
+ * PATH; to be freed. */
+char *checkpoint_history_path(const char *path, const struct version_row *v);
 
 #endif

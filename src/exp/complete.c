@@ -1,5 +1,4 @@
-/* A file is asked once: the format's answer is kept with the content. A directory
- * is asked at each look-up, until it was complete once. */
+/* A file is asked once: the format's answer is kept with the content. */
 #include "exp/complete.h"
 
 #include <stdio.h>
@@ -13,13 +12,13 @@
 #include "util/io.h"
 
 #define IDLE_NS 10000000000ll /* a directory left alone that long may be complete */
-#define CLOCK_NS 20000000ll   /* more than the kernel's clock for files may be coarse */
 #define MEMBERS_MAX 100000    /* files of one directory checkpoint */
 #define TRACKER_MAX 4096
 
 static const char being_written[] = "being written";
 static const char torn[] = "torn";
 static const char not_all_yet[] = "may not have all its files yet";
+static const char being_removed[] = "lost files a moment ago";
 
 void members_free(struct members *m)
 {
@@ -39,7 +38,7 @@ static int collect(struct expfs *ex, uint64_t dir, const char *path, unsigned de
 		struct member *v;
 
 		if (S_ISDIR(e.v[i].row.mode)) {
-			m->nested = true;
+			m->names_changed = MAX(m->names_changed, e.v[i].row.ctime);
 			r = collect(ex, e.v[i].row.ino, e.v[i].path, depth + 1, m);
 			continue;
 		}
@@ -64,9 +63,18 @@ static int member_compare(const void *a, const void *b)
 
 int members_load(struct expfs *ex, uint64_t dir, struct members *m)
 {
+	struct inode_row row = { .ctime = 0 };
 	int r;
 
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = inode_get(db, dir, &row);
+	}
+	if (r < 0 && r != -ESTALE)
+		return r;
 	m->imported = true;
+	m->names_changed = row.ctime;
 	r = collect(ex, dir, "", 0, m);
 	if (r == -E2BIG || r == -ENAMETOOLONG) {
 		m->too_many = true;
@@ -111,40 +119,48 @@ static int ask_format(struct expfs *ex, struct verdict *v, const char *name, con
 }
 
 /* One that stays live though it was closed has large holes: its size is its file's. */
-static int get_content(struct expfs *ex, const struct inode_row *row, struct content_row *ret)
+static int get_content(struct expfs *ex, uint64_t object, struct content_row *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	struct stat st;
-	int r = content_get(db, row->object, ret);
+	int r = content_get(db, object, ret);
 
 	if (r == 0 && ret->state == CONTENT_LIVE) {
-		r = object_stat(ex->store, row->object, &st);
+		r = object_stat(ex->store, object, &st);
 		ret->size = r < 0 ? 0 : (uint64_t)st.st_size;
 	}
 	return r;
 }
 
-/* Why a file is not complete; NULL if it is. */
-const char *complete_file_fault(struct expfs *ex, const struct inode_row *row, const char *name)
+static const char *content_fault(struct expfs *ex, uint64_t object, const char *name)
 {
-	struct verdict v;
+	struct verdict v = { .kind = format_kind(name) };
 	const char *why = torn;
 	int r;
 
-	if (file_is_written(ex, row->ino))
-		return being_written;
-	if (!row->object)
+	if (!object)
 		return "empty";
-	if (!(row->flags & INODE_CLOSED))
-		return "was never closed by its writer";
-	r = get_content(ex, row, &v.content);
+	r = get_content(ex, object, &v.content);
 	if (r < 0)
 		return "cannot be read";
-	v.kind = format_kind(name);
 	if (v.content.verdict / 2 == (int)v.kind && v.content.verdict != CONTENT_NO_VERDICT)
 		return v.content.verdict % 2 ? NULL : why;
 	r = ask_format(ex, &v, name, &why);
 	return r < 0 ? "cannot be read" : v.whole ? NULL : why;
+}
+
+const char *complete_version_fault(struct expfs *ex, const struct version_row *v, const char *name)
+{
+	return content_fault(ex, v->object, name);
+}
+
+const char *complete_file_fault(struct expfs *ex, const struct inode_row *row, const char *name)
+{
+	if (file_is_written(ex, row->ino))
+		return being_written;
+	if (row->object && !(row->flags & INODE_CLOSED))
+		return "was never closed by its writer";
+	return content_fault(ex, row->object, name);
 }
 
 static bool has_marker(const struct members *m)
@@ -183,7 +199,7 @@ static ssize_t read_small(struct expfs *ex, uint64_t dir, const char *name, char
 }
 
 /* Does a tracker beside the directory (DeepSpeed's, Megatron's) name it? */
-static bool tracker_has(struct expfs *ex, const struct checkpoint *c)
+static bool tracker_has(struct expfs *ex, uint64_t dir)
 {
 	static const char *const tracker[] = { "latest", "latest_checkpointed_iteration.txt" };
 	_cleanup_free_ char *name = NULL;
@@ -194,7 +210,7 @@ static bool tracker_has(struct expfs *ex, const struct checkpoint *c)
 	{
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-		r = dirent_of(db, c->ino, &d, &name);
+		r = dirent_of(db, dir, &d, &name);
 	}
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(tracker); i++) {
 		ssize_t n = read_small(ex, d.parent, tracker[i], buf, sizeof(buf));
@@ -215,43 +231,26 @@ static bool left_alone(const struct members *m)
 	return true;
 }
 
-/* Are all names of a in b? Both are sorted. */
-static bool is_subset(const struct members *a, const struct members *b)
+/* Are all names of the files among the others? Both are sorted. */
+static bool is_subset(const struct members *m, char *const *other, size_t n)
 {
 	size_t j = 0;
 
-	for (size_t i = 0; i < a->n; i++) {
-		while (j < b->n && strcmp(b->v[j].name, a->v[i].name) < 0)
+	for (size_t i = 0; i < m->n; i++) {
+		while (j < n && strcmp(other[j], m->v[i].name) < 0)
 			j++;
-		if (j == b->n || strcmp(b->v[j].name, a->v[i].name) != 0)
+		if (j == n || strcmp(other[j], m->v[i].name) != 0)
 			return false;
 	}
 	return true;
 }
 
-/* A directory that was complete stays so as long as nothing in it changed: its
- * own entries (which clears the flag) and its files (whose order is kept). One
- * with subdirectories is asked each time. */
-static bool was_complete(const struct checkpoint *c)
+const char *complete_removal_fault(const struct members *m, char *const *before, size_t n)
 {
-	return (c->flags & INODE_CLOSED) && !c->members->nested && c->members->order <= c->dir_order;
+	return m->n < n && m->names_changed > now_ns() - IDLE_NS && is_subset(m, before, n) ? being_removed : NULL;
 }
 
-static int tx_set_complete(struct db *db, void *arg)
-{
-	struct checkpoint *c = arg;
-	struct inode_row row;
-	int r = inode_get(db, c->ino, &row);
-
-	if (r < 0 || row.mtime != c->dir_mtime)
-		return r; /* an entry came or went meanwhile */
-	row.flags |= INODE_CLOSED;
-	row.order = c->members->order;
-	return inode_update(db, &row);
-}
-
-/* Of one of the files, or of none: then *ret_at is m->n. */
-static const char *files_fault(struct expfs *ex, const struct members *m, size_t *ret_at)
+const char *complete_files_fault(struct expfs *ex, const struct members *m, size_t *ret_at)
 {
 	bool any = false;
 
@@ -274,21 +273,11 @@ static const char *files_fault(struct expfs *ex, const struct members *m, size_t
 	return any ? NULL : "empty";
 }
 
-const char *complete_dir_fault(struct expfs *ex, const struct checkpoint *c, bool *ret_sure)
+const char *complete_dir_fault(struct expfs *ex, uint64_t dir, const struct members *m, char *const *before, size_t n)
 {
-	size_t at;
-	const char *why = files_fault(ex, c->members, &at);
+	bool subset = n > 0 && is_subset(m, before, n);
 
-	*ret_sure = why || was_complete(c) || has_marker(c->members) || tracker_has(ex, c);
-	return why;
-}
-
-const char *complete_dir_fault_after(const struct checkpoint *c, const struct members *before)
-{
-	const struct members *m = c->members;
-	bool subset = before->n > 0 && is_subset(m, before);
-
-	if (subset && m->n == before->n)
+	if (has_marker(m) || tracker_has(ex, dir) || (subset && m->n == n))
 		return NULL;
 	if (!left_alone(m))
 		return not_all_yet;
@@ -296,54 +285,20 @@ const char *complete_dir_fault_after(const struct checkpoint *c, const struct me
 	return subset ? "files of the checkpoint before it are missing" : NULL;
 }
 
-void complete_remember(struct expfs *ex, struct checkpoint *c)
-{
-	/* So young a change can hide another one behind its time. */
-	if (!was_complete(c) && !c->members->nested && c->dir_mtime < now_ns() - CLOCK_NS)
-		expfs_write(ex, tx_set_complete, c); /* if it cannot be kept, it is judged again */
-}
-
 bool complete_may_come(const char *fault)
 {
-	return fault == being_written || fault == not_all_yet;
-}
-
-bool complete_has_whole_files(const char *fault)
-{
-	return !fault || fault == not_all_yet;
+	return fault == being_written || fault == not_all_yet || fault == being_removed;
 }
 
 /* The format's own words, which are not kept with its answer. */
-static const char *file_reason(struct expfs *ex, const struct inode_row *row, const char *name)
+const char *complete_explain(struct expfs *ex, uint64_t object, const char *name, const char *fault)
 {
-	const char *why = complete_file_fault(ex, row, name);
 	struct verdict v = { .kind = format_kind(name) };
+	const char *why = NULL;
 	int r;
 
-	if (why != torn)
-		return why;
-	r = get_content(ex, row, &v.content);
+	if (fault != torn)
+		return fault;
+	r = get_content(ex, object, &v.content);
 	return r < 0 || ask_format(ex, &v, name, &why) < 0 || !why ? torn : why;
-}
-
-void complete_explain(struct expfs *ex, const struct checkpoint *c, char *ret, size_t size)
-{
-	struct inode_row row;
-	size_t at;
-	int r;
-
-	snprintf(ret, size, "%s", c->why);
-	if (c->is_dir && c->members && files_fault(ex, c->members, &at) && at < c->members->n) {
-		const struct member *m = &c->members->v[at];
-
-		snprintf(ret, size, "%s: %s", m->name, file_reason(ex, &m->row, m->name));
-		return;
-	}
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = inode_get(db, c->ino, &row);
-	}
-	if (!c->is_dir && r == 0 && c->why == torn)
-		snprintf(ret, size, "%s", file_reason(ex, &row, path_last(c->path)));
 }

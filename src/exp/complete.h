@@ -6,7 +6,8 @@
 #ifndef EXPFS_COMPLETE_H
 #define EXPFS_COMPLETE_H
 
-#include "exp/checkpoint.h"
+#include "exp/expfs.h"
+#include "meta/version.h"
 
 struct member { /* a file of a directory checkpoint */
 	char *name; /* below the directory */
@@ -19,30 +20,35 @@ struct members {
 	uint64_t order; /* of the latest */
 	bool imported;  /* all of them */
 	int64_t mtime;  /* the latest, ns */
-	bool nested;    /* there are subdirectories */
+	int64_t names_changed; /* when a name in it came or went the last time, ns */
 	bool too_many;  /* not all of them are here */
 };
 
 /* All files below a directory, or those that are looked at. */
 int members_load(struct expfs *ex, uint64_t dir, struct members *m);
 void members_free(struct members *m);
+#define _cleanup_members_ _cleanup_(members_free)
 
+/* Of a file as it is; of a version of one. name as for format_whole(). */
 const char *complete_file_fault(struct expfs *ex, const struct inode_row *row, const char *name);
+const char *complete_version_fault(struct expfs *ex, const struct version_row *v, const char *name);
 
-/* *ret_sure is false where it depends on the checkpoint before it that has whole files, whose
- * files (none, if there is none) complete_dir_fault_after() then wants.
- * A directory found complete is given to complete_remember(). */
-const char *complete_dir_fault(struct expfs *ex, const struct checkpoint *c, bool *ret_sure);
-const char *complete_dir_fault_after(const struct checkpoint *c, const struct members *before);
-void complete_remember(struct expfs *ex, struct checkpoint *c);
+/* Did it lose some of the files that it had before, a moment ago? A tree is removed file by
+ * file, and what is left of it meanwhile is no state that anybody saved. */
+const char *complete_removal_fault(const struct members *m, char *const *before, size_t n);
+
+/* Of the files of a directory; *ret_at is the one that it is about, or m->n. */
+const char *complete_files_fault(struct expfs *ex, const struct members *m, size_t *ret_at);
+
+/* Of a directory whose files have none. before: the names of the checkpoint before
+ * it of its run that has whole files, or none. */
+const char *complete_dir_fault(struct expfs *ex, uint64_t dir, const struct members *m, char *const *before, size_t n);
 
 /* Is the fault one of a save that is under way? Is there none with the files that
  * are there? */
 bool complete_may_come(const char *fault);
-bool complete_has_whole_files(const char *fault);
 
-/* The fault of a judged checkpoint in more words: which file, and what its format
- * says. */
-void complete_explain(struct expfs *ex, const struct checkpoint *c, char *ret, size_t size);
+/* The fault in more words: what the format says of the content. */
+const char *complete_explain(struct expfs *ex, uint64_t object, const char *name, const char *fault);
 
 #endif

@@ -22,8 +22,9 @@ const char config_default_text[] =
 	"runs: [\"" FIRST_RUN "\"]\n"
 	"\n"
 	"# More names for roles, looked at before those that expfs knows by itself. They\n"
-	"# work as in .gitignore, from the top of the run; <n> stands for a number. The\n"
-	"# roles: WEIGHTS, HP, MODEL, DATA, SIGNALS, MANIFEST; none takes roles away.\n"
+	"# work as in .gitignore, from the top of the run; <n> stands for a number, but\n"
+	"# gives no step yet. The roles: WEIGHTS, HP, MODEL, DATA, SIGNALS, MANIFEST;\n"
+	"# none takes roles away.\n"
 	"# roles:\n"
 	"#   WEIGHTS: [\"*.ckpt2\", \"state_<n>/\"]\n"
 	"#   none: [\"scratch/\"]\n";

@@ -1,13 +1,18 @@
 #include "exp/expfs.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
+#include "exp/ancestry.h"
 #include "exp/file.h"
 #include "exp/keeper.h"
 #include "exp/recover.h"
+#include "exp/track.h"
 #include "meta/dirent.h"
+#include "meta/tracked.h"
 #include "store/object.h"
 #include "util/io.h"
 #include "util/log.h"
@@ -25,7 +30,7 @@ static int fail(char **ret_error, int r, const char *thing, const char *text)
 
 static int fail_open(char **ret_error, int r, const char *path, unsigned format)
 {
-	char text[200];
+	char text[PATH_MAX + 100];
 
 	switch (r) {
 	case -ENOENT:
@@ -43,7 +48,8 @@ static int fail_open(char **ret_error, int r, const char *path, unsigned format)
 	case -ENOSPC:
 		return fail(ret_error, r, path, "the disk is full; free some space on it");
 	case -EUCLEAN:
-		return fail(ret_error, r, path, "the store is damaged; run: expfs fsck STORE");
+		snprintf(text, sizeof(text), "the store is damaged; run: expfs fsck %s", path);
+		return fail(ret_error, r, path, text);
 	}
 	if (r == -EACCES)
 		return fail(ret_error, r, path, "permission denied; do it as the owner of that directory");
@@ -93,15 +99,22 @@ static int tx_reclass(struct db *db, void *arg)
 	struct reclass *c = arg;
 	int r = dirent_reclass(db, meta_id(c->ex->meta), class_of, c);
 
+	if (r >= 0)
+		r = moved_put(db, META_ROOT);
 	return r < 0 ? r : meta_set_value(db, "rules", c->rules);
 }
 
-/* Names were classed when they were made, by the rules of then. */
+/* Names were classed and tracked when they were made, by the rules of then. */
 static int follow_rules(struct expfs *ex)
 {
-	struct reclass c = { .ex = ex, .rules = (int64_t)role_rules_id(ex->config->rules) };
+	struct reclass c = { .ex = ex };
+	uint64_t id = role_rules_id(ex->config->rules);
 	int64_t rules;
 	int r;
+
+	for (char **p = ex->config->runs; *p; p++)
+		id = XXH3_64bits_withSeed(*p, strlen(*p), id);
+	c.rules = (int64_t)id;
 
 	{
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
@@ -186,13 +199,17 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 	if (r == 0)
 		r = store_set_format(ex->store);
 	if (r == 0)
-		r = begin_use(ex);
-	if (r == 0)
 		r = load_config(ex);
+	if (r == 0)
+		r = ancestries_new(&ex->ancestries);
+	if (r == 0)
+		r = begin_use(ex);
 	if (r == 0)
 		r = follow_rules(ex);
 	if (r == 0)
 		r = file_table_new(&ex->files);
+	if (r == 0 && ex->last_end != META_CLEAN)
+		r = track_left_open(ex);
 	if (r == 0)
 		r = meta_sync_failed(ex->meta) ? -EIO : 0;
 	if (r < 0)
@@ -224,6 +241,8 @@ int expfs_close(struct expfs *ex)
 		r = meta_close(ex->meta);
 	if (ex->files)
 		file_table_free(ex->files);
+	if (ex->ancestries)
+		ancestries_free(ex->ancestries);
 	if (ex->config)
 		config_free(ex->config);
 	if (ex->store)
@@ -291,6 +310,8 @@ int expfs_init(const char *path, char **ret_error)
 		return fail(ret_error, r, path, "is a store already; mount it with: expfs mount STORE MNT");
 	case -ENOTEMPTY:
 		return fail(ret_error, r, path, "is not empty; give a new or an empty directory");
+	case -ENOTDIR:
+		return fail(ret_error, r, path, "is not a directory; give a new or an empty directory");
 	case -ENOENT:
 		return fail(ret_error, r, path, "the directory above it does not exist; make that first");
 	}

@@ -39,6 +39,8 @@ struct expfs {
 	char *config_error; /* why config.yaml was not taken, or NULL */
 	struct file_table *files; /* exp/file.h */
 	struct keeper *keeper;    /* exp/keeper.h */
+	struct ancestries *ancestries; /* exp/ancestry.h */
+	atomic_uint track_faults;      /* exp/track.h */
 	char *mountpoint;   /* absolute, or NULL while not mounted */
 	char device[MOUNTS_DEVICE]; /* of the mount, or empty */
 	enum meta_end last_end; /* of the last process that had it */
@@ -73,6 +75,12 @@ int expfs_write_freeing(struct expfs *ex, meta_fn f, void *arg); /* meta_write_f
 static inline bool expfs_is_full(int r)
 {
 	return r == -ENOSPC || r == -EDQUOT;
+}
+
+/* Does it say that nothing can be noted now? What is only kept for later look-ups is then left. */
+static inline bool expfs_takes_nothing(int r)
+{
+	return r == -EROFS || expfs_is_full(r);
 }
 
 /* Ends all writing, for good, because the disk failed. The reason is a

@@ -384,6 +384,7 @@ void file_close_writer(struct file *f, const struct file_writer *w)
 		log_msg("inode %llu: could not be sealed when it was closed: %s", (unsigned long long)f->ino, strerror(-r));
 	set_closed(f, -1, 0);
 	end_handle(f, w);
+	f->again = f->again && f->writers > 0;
 	if (f->writers == 0 && !f->dirty) {
 		f->fresh = false;
 		digest_run_free(steal(&f->run));

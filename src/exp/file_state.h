@@ -31,6 +31,7 @@ struct file {
 	bool dirty;         /* written since the last sealing */
 	uint64_t missing;   /* offset of bytes that could not be written; UINT64_MAX: none */
 	bool marked;        /* live, and the row says that its writer closed it */
+	bool again;         /* sealed while a handle was left: a write through that one goes on with the same save */
 	bool times_set;     /* the mtime was set by hand after the last write */
 	struct digest_run *run;
 

@@ -12,7 +12,9 @@
 
 #include "exp/file.h"
 #include "exp/idle.h"
+#include "exp/judge.h"
 #include "exp/settle.h"
+#include "exp/track.h"
 #include "meta/content.h"
 #include "util/log.h"
 
@@ -32,10 +34,10 @@ struct ids {
 
 struct keeper {
 	struct expfs *ex;
-	pthread_t thread[3];
+	pthread_t thread[4];
 	unsigned threads; /* that run */
 	pthread_mutex_t lock;
-	pthread_cond_t wake_keeper, wake_reaper, wake_sealer;
+	pthread_cond_t wake_keeper, wake_reaper, wake_sealer, wake_judge;
 	bool stop;
 	struct ids forgotten; /* inodes without a name that the kernel has forgotten */
 	struct ids doomed;    /* objects without a row */
@@ -84,6 +86,10 @@ void keeper_remove(struct expfs *ex, uint64_t object)
 {
 	struct keeper *k = ex->keeper;
 
+	if (!k) { /* not mounted */
+		meta_left_garbage(ex->meta);
+		return;
+	}
 	scoped_lock(&k->lock);
 	if (!ids_add(&k->doomed, object))
 		meta_left_garbage(ex->meta);
@@ -358,6 +364,26 @@ static void *sealer_main(void *arg)
 	return NULL;
 }
 
+/* Look-ups do the same for what they ask about. */
+static void *judge_main(void *arg)
+{
+	struct keeper *k = arg;
+
+	pthread_mutex_lock(&k->lock);
+	while (!k->stop) {
+		struct timespec until = ns_timespec(monotonic_ns() + TICK_NS);
+
+		while (!k->stop && pthread_cond_timedwait(&k->wake_judge, &k->lock, &until) != ETIMEDOUT)
+			;
+		pthread_mutex_unlock(&k->lock);
+		if (!is_stopping(k) && !atomic_load(&k->ex->read_only) && track_moved(k->ex) == 0)
+			judge_changed(k->ex, 0);
+		pthread_mutex_lock(&k->lock);
+	}
+	pthread_mutex_unlock(&k->lock);
+	return NULL;
+}
+
 static void keeper_free(struct keeper *k)
 {
 	pthread_mutex_destroy(&k->lock);
@@ -366,6 +392,7 @@ static void keeper_free(struct keeper *k)
 	pthread_cond_destroy(&k->wake_keeper);
 	pthread_cond_destroy(&k->wake_reaper);
 	pthread_cond_destroy(&k->wake_sealer);
+	pthread_cond_destroy(&k->wake_judge);
 	free(k->forgotten.v);
 	free(k->doomed.v);
 	free(k);
@@ -373,7 +400,7 @@ static void keeper_free(struct keeper *k)
 
 static bool start_threads(struct keeper *k)
 {
-	static void *(*const mains[])(void *) = { keeper_main, reaper_main, sealer_main };
+	static void *(*const mains[])(void *) = { keeper_main, reaper_main, sealer_main, judge_main };
 
 	for (; k->threads < ARRAY_SIZE(mains); k->threads++)
 		if (pthread_create(&k->thread[k->threads], NULL, mains[k->threads], k) != 0)
@@ -388,6 +415,7 @@ static void stop_threads(struct keeper *k)
 	pthread_cond_signal(&k->wake_keeper);
 	pthread_cond_signal(&k->wake_reaper);
 	pthread_cond_signal(&k->wake_sealer);
+	pthread_cond_signal(&k->wake_judge);
 	pthread_mutex_unlock(&k->lock);
 	while (k->threads > 0)
 		pthread_join(k->thread[--k->threads], NULL);
@@ -409,6 +437,7 @@ int keeper_start(struct expfs *ex)
 	pthread_cond_init(&k->wake_keeper, &attr);
 	pthread_cond_init(&k->wake_reaper, &attr);
 	pthread_cond_init(&k->wake_sealer, &attr);
+	pthread_cond_init(&k->wake_judge, &attr);
 	pthread_condattr_destroy(&attr);
 	ex->keeper = k;
 	reap_left_over(ex);

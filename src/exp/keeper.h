@@ -1,12 +1,12 @@
 /* Work in the background: what nobody waits for.
  *
- * Three threads. The reaper removes inodes that lost their last name and their
+ * Four threads. The reaper removes inodes that lost their last name and their
  * last user. The keeper, every two seconds, syncs what was closed, gives up the
  * contents that this took the place of, syncs the names, and then removes the
  * objects that nothing names; it moves the database's log,
  * holds the reserve, and after a disorderly end
  * removes object files that no row names. The sealer seals contents that were left
- * alone. */
+ * alone. The judge finds out what became of checkpoints that changed. */
 #ifndef EXPFS_KEEPER_H
 #define EXPFS_KEEPER_H
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exp/file_state.h"
+#include "exp/track.h"
 #include "exp/undo.h"
 #include "meta/content.h"
 #include "util/io.h"
@@ -16,6 +17,7 @@ struct change {
 	uint64_t old;    /* object before, 0: none */
 	uint64_t object; /* object after */
 	bool was_whole;  /* old is on the disk, as sealed */
+	bool truncates;  /* a new save begins */
 	struct file_drop drop;
 };
 
@@ -32,7 +34,9 @@ static int tx_new_live(struct db *db, void *arg)
 	int r;
 
 	c->drop.n = 0;
-	r = inode_get(db, c->f->ino, &row);
+	r = tx_track_written(c->f->ex, db, c->f->ino, c->f->again && !c->truncates);
+	if (r == 0)
+		r = inode_get(db, c->f->ino, &row);
 	if (r == 0)
 		r = content_insert_live(db, c->object);
 	if (r < 0)
@@ -45,12 +49,13 @@ static int tx_new_live(struct db *db, void *arg)
 	return r < 0 ? r : undo_replaced(db, row.ino, c->old, c->object, &c->drop);
 }
 
-static int become_new_live(struct file *f, struct object *obj, bool fresh)
+static int become_new_live(struct file *f, struct object *obj, bool fresh, bool truncates)
 {
 	struct change c = change_of(f);
 	int r;
 
 	c.object = object_id(obj);
+	c.truncates = truncates;
 	r = expfs_write(f->ex, tx_new_live, &c);
 	if (r < 0) {
 		file_abandon(f->ex, obj);
@@ -68,7 +73,7 @@ static int become_new_live(struct file *f, struct object *obj, bool fresh)
 
 int file_replace_empty(struct file *f, struct object *obj)
 {
-	return become_new_live(f, obj, true);
+	return become_new_live(f, obj, true, true);
 }
 
 /* 1: others need the sealed content; 0: it is live now. */
@@ -77,8 +82,10 @@ static int tx_unseal(struct db *db, void *arg)
 	struct change *c = arg;
 	struct content_row content;
 	struct inode_row row;
-	int r = content_refs(db, c->old);
+	int r = tx_track_written(c->f->ex, db, c->f->ino, c->f->again);
 
+	if (r == 0)
+		r = content_refs(db, c->old);
 	if (r < 0)
 		return r;
 	if (r > 1)
@@ -142,7 +149,7 @@ static int copy_up(struct file *f, const struct inode_row *row)
 		file_abandon(f->ex, copy);
 		return r;
 	}
-	return become_new_live(f, copy, false);
+	return become_new_live(f, copy, false, false);
 }
 
 /* A content that is on the disk as sealed is changed there only after the disk has
@@ -172,7 +179,7 @@ int file_make_live(struct file *f)
 
 	if (!f->obj) {
 		r = file_new_object(f->ex, &obj);
-		return r < 0 ? r : become_new_live(f, obj, true);
+		return r < 0 ? r : become_new_live(f, obj, true, false);
 	}
 	r = read_row(f, &row);
 	if (r == 0)

@@ -11,7 +11,11 @@ libexpfs_a_SOURCES += \
 	src/exp/keeper.c src/exp/keeper.h \
 	src/exp/path.c src/exp/path.h \
 	src/exp/cred.c src/exp/cred.h \
+	src/exp/ancestry.c src/exp/ancestry.h \
+	src/exp/track.c src/exp/track.h \
+	src/exp/judge.c src/exp/judge.h \
 	src/exp/checkpoint.c src/exp/checkpoint.h \
+	src/exp/history.c src/exp/history.h \
 	src/exp/complete.c src/exp/complete.h \
 	src/exp/entries.c src/exp/entries.h \
 	src/exp/branch.c src/exp/branch.h

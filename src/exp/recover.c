@@ -5,6 +5,7 @@
 
 #include "exp/file.h"
 #include "exp/path.h"
+#include "exp/track.h"
 #include "meta/content.h"
 #include "meta/dirent.h"
 #include "meta/undo.h"
@@ -30,15 +31,16 @@ static void tell(struct recovery *k, struct db *db, uint64_t ino, const char *wh
 		log_msg("/%s: was not whole on the disk after a power cut; %s", path, what);
 }
 
-static int remove_names(struct db *db, uint64_t ino)
+static int remove_names(struct recovery *k, struct db *db, uint64_t ino)
 {
 	uint64_t last = 0;
 	int r;
 
 	for (;;) {
+		_cleanup_free_ char *name = NULL;
 		struct dirent_row d;
 
-		r = dirent_of(db, ino, &d, NULL);
+		r = dirent_of(db, ino, &d, &name);
 		if (r < 0)
 			return r == -ENOENT ? 0 : r;
 		if (d.id == last)
@@ -47,6 +49,8 @@ static int remove_names(struct db *db, uint64_t ino)
 		r = dirent_delete(db, &d);
 		if (r == 0)
 			r = inode_touch_dir(db, d.parent, now_ns(), 0);
+		if (r == 0)
+			r = tx_track_gone(k->ex, db, d.parent, name, &k->drop);
 		if (r < 0)
 			return r;
 	}
@@ -86,11 +90,14 @@ static int undo_inode(struct recovery *k, struct db *db, uint64_t ino)
 		tell(k, db, ino, "its content is the one from before again");
 		k->now.back++;
 		r = take_back(k, db, &row, undo.old);
-		return r < 0 ? r : undo_delete(db, ino);
+		if (r == 0)
+			r = undo_delete(db, ino);
+		row.object = undo.old;
+		return r < 0 ? r : tx_track_inode(k->ex, db, &row, &k->drop);
 	}
 	tell(k, db, ino, "it was new, and is gone");
 	k->now.gone += row.nlink > 0;
-	r = remove_names(db, ino);
+	r = remove_names(k, db, ino);
 	return r < 0 ? r : inode_delete(db, ino);
 }
 
@@ -103,6 +110,7 @@ static int tx_undo_content(struct db *db, void *arg)
 
 	k->now = (struct recovered){ 0 };
 	k->drop.n = 0;
+	r = tx_track_lost(k->ex, db, k->content.id);
 	for (int i = 0; i < BATCH && r == 0; i++) {
 		r = content_owner(db, k->content.id, &ino);
 		if (r == 0)

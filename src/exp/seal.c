@@ -8,8 +8,10 @@
 #include "exp/file_state.h"
 #include "exp/path.h"
 #include "exp/settle.h"
+#include "exp/track.h"
 #include "exp/undo.h"
 #include "meta/content.h"
+#include "meta/version.h"
 #include "util/io.h"
 #include "util/log.h"
 
@@ -86,9 +88,14 @@ static int tx_seal(struct db *db, void *arg)
 		r = inode_set_object(db, row.ino, c->object);
 	if (r < 0)
 		return r;
+	row.object = c->object;
 	if (c->object == c->old)
-		return content_set_sealed(db, c->old, meta_id(c->f->ex->meta), (uint64_t)c->st.st_size, c->digest);
-	return undo_replaced(db, row.ino, c->old, c->object, &c->drop);
+		r = content_set_sealed(db, c->old, meta_id(c->f->ex->meta), (uint64_t)c->st.st_size, c->digest);
+	else /* a version that held it while it was live */
+		r = version_replace_object(db, c->old, c->object);
+	if (r == 0)
+		r = tx_track_inode(c->f->ex, db, &row, &c->drop);
+	return r < 0 || c->object == c->old ? r : undo_replaced(db, row.ino, c->old, c->object, &c->drop);
 }
 
 /* Compares a sealed object with the content, opened as fd: 1 equal, 0 not. */
@@ -187,12 +194,13 @@ static int commit_seal(struct file *f, struct change *c, int fd, struct object *
 	}
 }
 
-/* A file in a checkpoint directory has one, too, as part of it. */
-static bool has_role(struct file *f)
+/* A file in a checkpoint directory has a role, too, as part of it. SIGNALS grow line by
+ * line: they are treated like a log. */
+static enum role role_of_file(struct file *f)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(f->ex->meta);
 
-	return path_role_of_inode(f->ex, db, f->ino) != ROLE_NONE || path_inode_in_checkpoint(f->ex, db, f->ino);
+	return path_inode_in_checkpoint(f->ex, db, f->ino) ? ROLE_WEIGHTS : path_role_of_inode(f->ex, db, f->ino);
 }
 
 /* XFS gives more blocks than are written, and takes them back later. */
@@ -216,6 +224,7 @@ static int seal_pinned(struct file *f, struct change *c, int fd, bool known)
 	file_drop_finish(f->ex, &c->drop);
 	f->dirty = f->marked = false;
 	/* A forked child's close does not end a save: what is known of it stays of use. */
+	f->again = f->writers > 0;
 	if (f->writers == 0 || !obj || object_id(obj) != c->old) {
 		f->fresh = false;
 		digest_run_free(steal(&f->run));
@@ -227,9 +236,13 @@ int file_seal(struct file *f)
 {
 	_cleanup_(cleanup_object) struct object *own = object_ref(f->obj);
 	struct change c = change_of(f);
+	enum role role;
 	int fd, r;
 
-	if (!f->fresh && !has_role(f)) {
+	role = f->fresh ? ROLE_WEIGHTS : role_of_file(f);
+	if (role == ROLE_SIGNALS)
+		return file_mark_closed(f, true);
+	if (role == ROLE_NONE) {
 		f->dirty = false; /* a database, a log: sealed when it was left alone */
 		return 0;
 	}
@@ -272,6 +285,7 @@ int file_seal_by_digest(struct file *f, const struct file_known *known)
 struct mark {
 	struct file *f;
 	bool closed;
+	struct file_drop drop;
 };
 
 static int tx_mark_closed(struct db *db, void *arg)
@@ -287,7 +301,12 @@ static int tx_mark_closed(struct db *db, void *arg)
 		row.flags |= INODE_CLOSED;
 		row.order = meta_id(m->f->ex->meta);
 	}
-	return inode_update(db, &row);
+	m->drop.n = 0;
+	if (!m->closed)
+		r = tx_track_written(m->f->ex, db, row.ino, false);
+	if (r == 0)
+		r = inode_update(db, &row);
+	return r < 0 || !m->closed ? r : tx_track_inode(m->f->ex, db, &row, &m->drop);
 }
 
 int file_mark_closed(struct file *f, bool closed)
@@ -297,6 +316,7 @@ int file_mark_closed(struct file *f, bool closed)
 
 	if (r < 0)
 		return r;
+	file_drop_finish(f->ex, &m.drop);
 	f->dirty = f->dirty && !closed;
 	f->marked = f->live && m.closed;
 	return 0;

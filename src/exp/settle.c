@@ -109,7 +109,7 @@ static bool may_go_on(struct expfs *ex, struct db *db, uint64_t object)
 	if (content_owner(db, object, &ino) < 0)
 		return false;
 	file_get_use(ex, ino, &use);
-	return use.written_at && is_recent(use.written_at) && content_refs(db, object) < 2;
+	return use.written_at && is_recent(use.written_at) && !content_is_shared(db, object);
 }
 
 /* What is to be synced of the sealed contents, and what is to be held. */

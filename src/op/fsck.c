@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/checkpoint.h"
 #include "exp/path.h"
 #include "meta/check.h"
 #include "meta/content.h"
@@ -160,9 +161,27 @@ static bool is_same(struct fsck *k, const struct content_row *row)
 struct damage {
 	struct fsck *k;
 	struct db *db;
+	uint64_t object;
 	const char *text;
 	bool any;
 };
+
+/* Has the path any version with another content? */
+static bool has_others(struct db *db, uint64_t parent, const char *name, uint64_t object)
+{
+	struct tracked_row t;
+	struct version_row v = { .n = INT64_MAX };
+	int r = tracked_by_dir(db, parent, &t);
+
+	if (r == 0)
+		r = tracked_by_name(db, t.id, name, &t);
+	while (r == 0) {
+		r = version_before(db, t.id, v.n, &v);
+		if (r == 0 && v.object && v.object != object)
+			return true;
+	}
+	return false;
+}
 
 static void on_holder(void *arg, uint64_t parent, const char *name, uint64_t before)
 {
@@ -175,15 +194,34 @@ static void on_holder(void *arg, uint64_t parent, const char *name, uint64_t bef
 		snprintf(text, sizeof(text), "%s; what it had before its last save is still there (object %" PRIx64 ")",
 			 d->text, before);
 	else
-		snprintf(text, sizeof(text), "%s; no other version is in the store", d->text);
+		snprintf(text, sizeof(text), "%s; %s", d->text,
+			 has_others(d->db, parent, name, d->object) ? "expfs history shows its other versions" :
+								      "no other version is in the store");
 	add_problem(d->k, "damaged", path, text, false);
+}
+
+/* Those that a path holds are told by its name. */
+static void on_version(void *arg, const struct version_row *v, const char *member)
+{
+	struct damage *d = arg;
+	_cleanup_free_ char *path = NULL, *below = NULL, *found = NULL;
+
+	if (d->any && !v->until)
+		return;
+	if (tracked_path(d->db, v->tracked, &path) == 0)
+		below = checkpoint_history_path(path, v);
+	if (!below ||
+	    asprintf(&found, ".expfs/history/%s%s%s", below, member ? "/" : "", member ? member : "") < 0)
+		return;
+	d->any = true;
+	add_problem(d->k, "damaged", found, d->text, false);
 }
 
 static int add_damage(struct fsck *k, const struct content_row *row, const char *what)
 {
 	_cleanup_(cleanup_reader) struct db *db = NULL;
 	char text[256];
-	struct damage d = { .k = k, .text = text };
+	struct damage d = { .k = k, .object = row->id, .text = text };
 	int r;
 
 	if (!is_same(k, row))
@@ -191,6 +229,8 @@ static int add_damage(struct fsck *k, const struct content_row *row, const char 
 	snprintf(text, sizeof(text), "%s (object %" PRIx64 ")", what, row->id);
 	d.db = db = meta_reader(k->ex->meta);
 	r = check_holders(db, row->id, on_holder, &d);
+	if (r == 0)
+		r = check_versions(db, row->id, on_version, &d);
 	if (!d.any)
 		add_problem(k, "damaged", NULL, text, false);
 	return r;

@@ -50,6 +50,45 @@ json_t *reply_path(const char *path)
 	return asprintf(&text, "/%s", path) < 0 ? NULL : reply_text(text);
 }
 
+int reply_put_path(json_t *args, const char *path)
+{
+	_cleanup_free_ char *slashed = NULL, *hex = NULL;
+	json_t *j;
+
+	if (asprintf(&slashed, "/%s", path) < 0)
+		return -ENOMEM;
+	j = json_string(slashed);
+	if (j)
+		return json_object_set_new(args, "path", j) < 0 ? -ENOMEM : 0;
+	hex = malloc(2 * strlen(path) + 1);
+	if (!hex)
+		return -ENOMEM;
+	for (size_t i = 0; path[i]; i++)
+		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)path[i]);
+	return json_object_set_new(args, "path_hex", json_string(hex)) < 0 ? -ENOMEM : 0;
+}
+
+char *reply_get_path(const json_t *args)
+{
+	const char *path = json_string_value(json_object_get(args, "path"));
+	const char *hex = json_string_value(json_object_get(args, "path_hex"));
+	size_t n = hex ? strlen(hex) / 2 : 0;
+	char *bytes;
+
+	if (path)
+		return strdup(path + (*path == '/'));
+	bytes = hex ? malloc(n + 1) : NULL;
+	for (size_t i = 0; bytes && i < n; i++) {
+		unsigned c = 0;
+
+		sscanf(hex + 2 * i, "%2x", &c);
+		bytes[i] = (char)c;
+	}
+	if (bytes)
+		bytes[n] = 0;
+	return bytes;
+}
+
 enum op_exit reply_error(json_t **ret, enum op_exit exit, const char *fmt, ...)
 {
 	_cleanup_free_ char *text = NULL;

@@ -10,6 +10,11 @@ json_t *reply_text(const char *bytes);
 /* A path of the room exp, as users write it: with a slash in front. */
 json_t *reply_path(const char *path);
 
+/* A path in the arguments of an operation, of any bytes, from the top of the store: as "path" with
+ * a slash in front or, where it is no UTF-8, in hex as "path_hex". */
+int reply_put_path(json_t *args, const char *path);
+char *reply_get_path(const json_t *args); /* to be freed; NULL: there is none */
+
 /* *ret is {"error": …}; exit is given back. */
 enum op_exit reply_error(json_t **ret, enum op_exit exit, const char *fmt, ...) _printf_(3, 4);
 

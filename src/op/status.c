@@ -74,28 +74,36 @@ static bool is_below(const char *path, const char *dir)
 	return n == 0 || (!strncmp(path, dir, n) && (path[n] == '/' || path[n] == 0));
 }
 
-static json_t *latest_json(const struct checkpoint *c)
+static int latest_json(const struct checkpoint_set *s, json_t **ret)
 {
-	if (!c)
-		return json_null();
-	return json_pack("{s:o, s:o}", "path", reply_path(c->path), "step",
-			 c->has_step ? json_integer((json_int_t)c->step) : json_null());
+	_cleanup_checkpoint_ struct checkpoint c = { 0 };
+	_cleanup_free_ char *path = NULL;
+	int r = checkpoint_latest(s, &c);
+
+	*ret = json_null();
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	path = checkpoint_place(&c);
+	if (!path)
+		return -ENOMEM;
+	*ret = json_pack("{s:o, s:o}", "path", reply_path(path), "step",
+			 c.version.step == NO_STEP ? json_null() : json_integer(c.version.step));
+	return 0;
 }
 
 static int add_branch(struct expfs *ex, const struct branch *b, json_t *branches, json_t *warnings)
 {
-	struct checkpoint_list l;
-	int r = branch_checkpoints(ex, b, &l);
+	_cleanup_checkpoint_set_ struct checkpoint_set s = { 0 };
+	json_t *latest = NULL;
+	int r = checkpoint_set_of_run(ex, NULL, b->ino, &s);
 
-	if (r == -ENOENT || r == -ESTALE)
-		return 0; /* gone meanwhile */
+	if (r == 0)
+		r = latest_json(&s, &latest);
 	if (r < 0)
 		return r;
 	json_array_append_new(branches, json_pack("{s:o, s:o, s:o}", "name", reply_text(b->name), "run",
-						  reply_path(b->path), "latest", latest_json(checkpoint_latest(&l))));
-	r = warn_of_checkpoints(&l, warnings);
-	checkpoint_list_free(&l);
-	return r;
+						  reply_path(b->path), "latest", latest));
+	return warn_of_checkpoints(ex, b, json_is_null(latest), warnings);
 }
 
 /* The branches whose run lies below a path, or the path below it. */
@@ -116,16 +124,15 @@ static int add_branches(struct expfs *ex, const char *path, json_t *branches, js
 enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
 	_cleanup_json_ json_t *branches = json_array(), *warnings = json_array();
-	const char *path = json_string_value(json_object_get(args, "path"));
+	_cleanup_free_ char *path = reply_get_path(args);
 	bool read_only = expfs_is_read_only(ex);
 	struct space s = { 0 };
 	int r;
 
-	path = path ? path + (*path == '/') : "";
 	keeper_settle(ex);
 	r = warn_of_store(ex, warnings);
 	if (r == 0)
-		r = add_branches(ex, path, branches, warnings);
+		r = add_branches(ex, path ? path : "", branches, warnings);
 	if (r == 0)
 		r = get_space(ex, &s);
 	if (r < 0)

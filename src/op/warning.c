@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exp/complete.h"
+#include "exp/checkpoint.h"
+#include "exp/judge.h"
 #include "op/reply.h"
 
 /* path is one of the room exp, or NULL. */
@@ -44,6 +45,9 @@ int warn_of_store(struct expfs *ex, json_t *warnings)
 		warn(warnings, "config", NULL, "config.yaml: %s; the defaults are used", ex->config_error);
 	for (char **p = ex->config->unknown; *p; p++)
 		warn(warnings, "config", NULL, "config.yaml: %s", *p);
+	if (atomic_load(&ex->track_faults) > 0)
+		warn(warnings, "damaged", NULL, "%u changes could not be followed in history and views; unmount the store and "
+		     "run expfs fsck on it", atomic_load(&ex->track_faults));
 	warn_of_power_cut(&ex->recovered, warnings);
 	r = expfs_statvfs(ex, &v);
 	if (r < 0)
@@ -55,20 +59,13 @@ int warn_of_store(struct expfs *ex, json_t *warnings)
 	return 0;
 }
 
-static const char *last_component(const char *path)
+/* The name with its numbers without leading zeros. */
+static void canonical(char *name)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* The path with the numbers in its last component without leading zeros. */
-static char *canonical(const char *path)
-{
-	char *copy = strdup(path), *to = copy ? copy + (last_component(path) - path) : NULL;
+	char *to = name;
 	bool in_number = false;
 
-	for (const char *s = to; s && *s; s++) {
+	for (const char *s = name; *s; s++) {
 		bool digit = *s >= '0' && *s <= '9';
 
 		if (*s == '0' && !in_number && s[1] >= '0' && s[1] <= '9')
@@ -76,68 +73,101 @@ static char *canonical(const char *path)
 		in_number = digit;
 		*to++ = *s;
 	}
-	if (to)
-		*to = 0;
-	return copy;
+	*to = 0;
 }
 
-struct named {
-	char *key;
-	const struct checkpoint *checkpoint;
+/* What is found in the database is told when its reader is free again. */
+struct found {
+	struct {
+		struct tracked_row t;
+		char *name, *path;
+		char *other; /* the name of the same step */
+	} v[WARNINGS_MAX];
+	size_t n;
+	struct db *db;
 };
 
-static int named_compare(const void *pa, const void *pb)
+static void cleanup_found(struct found **f)
 {
-	const struct named *a = pa, *b = pb;
-	int c = strcmp(a->key, b->key);
+	for (size_t i = 0; *f && i < (*f)->n; i++) {
+		free((*f)->v[i].name);
+		free((*f)->v[i].path);
+		free((*f)->v[i].other);
+	}
+	free(*f);
+}
 
-	return c ? c : strcmp(a->checkpoint->path, b->checkpoint->path);
+static int add(struct found *f, const struct tracked_row *t, const char *name, const char *other)
+{
+	int r;
+
+	if (f->n == WARNINGS_MAX)
+		return 1;
+	f->v[f->n].t = *t;
+	f->v[f->n].name = strdup(name);
+	f->v[f->n].other = other ? strdup(other) : NULL;
+	r = tracked_path(f->db, t->id, &f->v[f->n].path);
+	f->n++;
+	return r < 0 ? r : f->v[f->n - 1].name ? 0 : -ENOMEM;
+}
+
+static int add_incomplete(void *arg, const struct tracked_row *t, const char *name)
+{
+	return add(arg, t, name, NULL);
 }
 
 /* As step_0900000.pt and step_900000.pt in one directory. */
-static int warn_of_duplicates(const struct checkpoint_list *l, json_t *warnings)
+static int add_duplicate(void *arg, const struct tracked_row *t, const char *name, const char *other)
 {
-	struct named *v = calloc(l->n + 1, sizeof(*v));
-	size_t n = 0;
-	int r = v ? 0 : -ENOMEM;
+	char a[TRACKED_NAME], b[TRACKED_NAME];
 
-	for (size_t i = 0; i < l->n && r == 0; i++) {
-		if (!l->v[i].has_step)
-			continue;
-		v[n] = (struct named){ .key = canonical(l->v[i].path), .checkpoint = &l->v[i] };
-		r = v[n++].key ? 0 : -ENOMEM;
-	}
+	snprintf(a, sizeof(a), "%s", name);
+	snprintf(b, sizeof(b), "%s", other);
+	canonical(a);
+	canonical(b);
+	return strcmp(a, b) == 0 ? add(arg, t, name, other) : 0;
+}
+
+static int find(struct expfs *ex, const struct branch *b, struct found *ret, bool duplicates)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct tracked_row run;
+	int r = tracked_by_dir(db, b->ino, &run);
+
+	ret->db = db;
 	if (r == 0)
-		qsort(v, n, sizeof(*v), named_compare);
-	for (size_t i = 1; i < n && r == 0; i++)
-		if (!strcmp(v[i].key, v[i - 1].key))
-			warn(warnings, "duplicate-step", v[i].checkpoint->path, "stands for the same step as %s",
-			     last_component(v[i - 1].checkpoint->path));
-	for (size_t i = 0; i < n; i++)
-		free(v[i].key);
-	free(v);
+		r = duplicates ? tracked_list_same_step(db, run.id, add_duplicate, ret) :
+				 tracked_list_incomplete(db, run.id, add_incomplete, ret);
+	return r == -ENOENT ? 0 : MIN(r, 0);
+}
+
+static int warn_of_incomplete(struct expfs *ex, const struct branch *b, bool none, json_t *warnings)
+{
+	_cleanup_(cleanup_found) struct found *f = calloc(1, sizeof(*f));
+	int r = f ? find(ex, b, f, false) : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < f->n; i++) {
+		_cleanup_free_ char *why = NULL;
+		bool passing;
+
+		r = judge_explain(ex, &f->v[i].t, &why, &passing);
+		/* What somebody who misses it wants to know. */
+		if (r == 0 && why && (!passing || (none && i == f->n - 1)))
+			warn(warnings, passing ? "waiting" : "torn", f->v[i].path, "is not complete: %s", why);
+	}
 	return r;
 }
 
-static void tell(const struct checkpoint_list *l, const struct checkpoint *c, const char *kind, json_t *warnings)
+int warn_of_checkpoints(struct expfs *ex, const struct branch *b, bool none, json_t *warnings)
 {
-	char why[512];
+	_cleanup_(cleanup_found) struct found *f = NULL;
+	int r = warn_of_incomplete(ex, b, none, warnings);
 
-	complete_explain(l->ex, c, why, sizeof(why));
-	warn(warnings, kind, c->path, "is not complete: %s", why);
-}
-
-int warn_of_checkpoints(struct checkpoint_list *l, json_t *warnings)
-{
-	checkpoint_judge(l);
-	for (size_t i = 0; i < l->n; i++) {
-		const struct checkpoint *c = &l->v[i];
-
-		if (!c->complete && !c->passing)
-			tell(l, c, "torn", warnings);
-	}
-	/* What somebody who misses it wants to know. */
-	if (l->n > 0 && l->v[l->n - 1].passing && !checkpoint_latest(l))
-		tell(l, &l->v[l->n - 1], "waiting", warnings);
-	return warn_of_duplicates(l, warnings);
+	f = r == 0 ? calloc(1, sizeof(*f)) : NULL;
+	if (!f)
+		return r < 0 ? r : -ENOMEM;
+	r = find(ex, b, f, true);
+	for (size_t i = 0; r == 0 && i < f->n; i++)
+		warn(warnings, "duplicate-step", f->v[i].path, "stands for the same step as %s", f->v[i].other);
+	return r;
 }

@@ -5,15 +5,15 @@
 
 #include <jansson.h>
 
-#include "exp/checkpoint.h"
+#include "exp/branch.h"
 
 #define WARNINGS_MAX 1000 /* more are not told */
 
 /* Of the store as a whole. */
 int warn_of_store(struct expfs *ex, json_t *warnings);
 
-/* Of the checkpoints of one branch: those that are not whole, and two names for
- * one step. */
-int warn_of_checkpoints(struct checkpoint_list *l, json_t *warnings);
+/* Of the checkpoints of one branch, which were judged: those that are not whole, and
+ * two names for one step. none: it has no complete one. */
+int warn_of_checkpoints(struct expfs *ex, const struct branch *b, bool none, json_t *warnings);
 
 #endif

@@ -376,6 +376,10 @@ TABLES = {
     "xattr": "ino name value".split(),
     "object": "id state size digest seal synced verdict".split(),
     "undo": "inode old".split(),
+    "tracked": "id parent name ino run role is_dir n head changed good step rank mode uid gid".split(),
+    "version": "id tracked n is_dir object size mode uid gid mtime until gone complete step rank".split(),
+    "member": "version name object size mode uid gid mtime".split(),
+    "moved": ["ino", "ino"],
     "store": "key value".split(),
 }
 VALUES = ["NULL", "-1", "0", "1", "2", "4", "8", "16877", "33188", "41471", "2147483648", "4294967295", "4294967296", str(2**62), str(P), str(N),
@@ -388,7 +392,7 @@ def by_chance(rng):
         table = rng.choice(list(TABLES))
         column = '"' + rng.choice(TABLES[table]) + '"'
         other = '"' + rng.choice(TABLES[table]) + '"'
-        table_of_id = rng.choice(("inode", "dirent", "object"))
+        table_of_id = rng.choice(("inode", "dirent", "object", "tracked", "version"))
         value = rng.choice(VALUES + [other, f"(SELECT {column} FROM {table} ORDER BY random() LIMIT 1)"] * 6 +
                            [f"(SELECT {TABLES[table_of_id][rng.randrange(2)]} FROM {table_of_id} LIMIT 1 OFFSET {rng.randrange(12)})"] * 6)
         key = TABLES[table][0] if table != "dirent" else "id"

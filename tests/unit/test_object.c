@@ -160,9 +160,9 @@ static void a_store_of_a_newer_format_is_told_from_what_is_no_store(void **state
 	unsigned format = 0;
 	struct store *other;
 
-	assert_int_equal(io_write_file(store_dirfd(*state), "format", "expfs store\nformat 3\n", 21), 0);
+	assert_int_equal(io_write_file(store_dirfd(*state), "format", "expfs store\nformat 4\n", 21), 0);
 	assert_int_equal(store_open(store_path(*state), &other, &format), -EPROTONOSUPPORT);
-	assert_int_equal(format, 3);
+	assert_int_equal(format, 4);
 	assert_int_equal(io_write_file(store_dirfd(*state), "format", "something", 9), 0);
 	assert_int_equal(store_open(store_path(*state), &other, &format), -EMEDIUMTYPE);
 }

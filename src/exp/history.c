@@ -1,0 +1,361 @@
+#include "exp/history.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/checkpoint.h"
+#include "exp/complete.h"
+#include "exp/entries.h"
+#include "exp/file.h"
+#include "exp/judge.h"
+#include "exp/track.h"
+
+void history_free(struct history *h)
+{
+	free(h->name);
+	free(h->v);
+	*h = (struct history){ 0 };
+}
+
+static int find_path(struct db *db, const char *path, struct tracked_row *ret)
+{
+	struct tracked_row t;
+	int r = tracked_get(db, TRACKED_TOP, &t);
+
+	while (r == 0 && *path) {
+		char name[TRACKED_NAME];
+		size_t n = strcspn(path, "/");
+
+		if (n >= sizeof(name))
+			return -ENOENT;
+		memcpy(name, path, n);
+		name[n] = 0;
+		r = n > 0 ? tracked_by_name(db, t.id, name, &t) : 0;
+		path += n;
+		path += *path == '/';
+	}
+	if (r == 0)
+		*ret = t;
+	return r;
+}
+
+static int find(struct expfs *ex, const char *path, struct tracked_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return find_path(db, path, ret);
+}
+
+static int add_version(void *arg, const struct version_row *row)
+{
+	struct history *h = arg;
+	struct history_version *v = array_grow(h->v, h->n, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	h->v = v;
+	v[h->n++] = (struct history_version){ .row = *row };
+	return 0;
+}
+
+static int add_size(void *arg, const struct member_row *m, const char *name)
+{
+	*(uint64_t *)arg += m->size;
+	return 0;
+}
+
+static int load_details(struct expfs *ex, struct db *db, struct history *h, struct history_version *v)
+{
+	struct content_row content;
+	int r = checkpoint_is_there(db, &h->tracked, &v->row);
+
+	if (r < 0)
+		return r;
+	v->held = r;
+	if (v->row.is_dir)
+		return member_list(db, v->row.id, add_size, &v->row.size);
+	r = v->row.object ? content_get(db, v->row.object, &content) : -ESTALE;
+	v->has_digest = r == 0 && content.state == CONTENT_SEALED;
+	if (v->has_digest)
+		memcpy(v->digest, content.digest, sizeof(v->digest));
+	return r == -ESTALE ? 0 : r;
+}
+
+void history_stat_live(struct expfs *ex, struct version_row *v)
+{
+	struct content_row content = { .state = CONTENT_SEALED };
+	struct stat st;
+
+	if (v->object) {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		content_get(db, v->object, &content);
+	}
+	if (content.state == CONTENT_SEALED || object_stat(ex->store, v->object, &st) < 0)
+		return;
+	v->size = (uint64_t)st.st_size;
+	v->mtime = timespec_ns(&st.st_mtim);
+}
+
+/* All of it as of one moment. */
+static int load_versions(struct expfs *ex, const char *path, struct history *h)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	int r = find_path(db, path, &h->tracked);
+
+	if (r == 0)
+		r = tracked_name(db, h->tracked.id, &h->name);
+	if (r == 0)
+		r = version_list(db, h->tracked.id, add_version, h);
+	for (size_t i = 0; i < h->n && r == 0; i++)
+		r = load_details(ex, db, h, &h->v[i]);
+	return r;
+}
+
+int history_load(struct expfs *ex, const char *path, struct history *ret)
+{
+	_cleanup_history_ struct history h = { .n = 0 };
+	struct tracked_row t;
+	bool written;
+	int r = track_moved(ex);
+
+	if (r == 0)
+		r = find(ex, path, &t);
+	if (r == 0)
+		r = judge_changed(ex, t.run);
+	if (r == 0)
+		r = load_versions(ex, path, &h);
+	if (r < 0)
+		return r;
+	if (h.n == 0)
+		return h.tracked.is_dir && h.tracked.role == ROLE_NONE ? -EISDIR : -ENOENT;
+	written = !h.tracked.is_dir && h.tracked.ino && file_is_written(ex, h.tracked.ino);
+	for (size_t i = 0; i < h.n; i++) {
+		struct history_version *v = &h.v[i];
+
+		v->held = v->held && !written;
+		history_stat_live(ex, &v->row);
+		if (v->row.complete == VERSION_UNJUDGED)
+			v->row.complete = complete_version_fault(ex, &v->row, h.name) == NULL;
+	}
+	*ret = h;
+	h = (struct history){ .n = 0 };
+	return 0;
+}
+
+/* The last complete one since the path is there. */
+static const struct history_version *last_complete(const struct history *h)
+{
+	for (size_t i = h->n; i > 0 && !h->v[i - 1].row.gone; i--)
+		if (h->v[i - 1].row.complete == 1)
+			return &h->v[i - 1];
+	return NULL;
+}
+
+const char *history_need(const struct history *h, const struct history_version *v)
+{
+	if (h->tracked.ino && v->row.id == h->tracked.head)
+		return v->held ? "it is what the path holds" : "it is what the path held until it began to be written";
+	if (h->tracked.ino && h->tracked.role == ROLE_WEIGHTS && v == last_complete(h))
+		return "it is the last complete one of the checkpoint, which latest and step/ lead to";
+	return NULL;
+}
+
+/* 1: the path is tracked, and has versions; 0: it has none. */
+static int has_versions(struct db *db, const char *path, struct tracked_row *ret)
+{
+	struct version_row v;
+	int r = find_path(db, path, ret);
+
+	if (r == 0)
+		r = version_before(db, ret->id, INT64_MAX, &v);
+	return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
+/* Sets *ret_path to the last of path~1, path~2, ... below which rest has versions. */
+static int find_aside(struct db *db, const char *path, size_t len, const char *rest, char **ret_path)
+{
+	struct tracked_row t;
+	int r = 0;
+
+	for (unsigned k = 1; r >= 0; k++) {
+		_cleanup_free_ char *dir = NULL, *aside = NULL;
+
+		if (asprintf(&dir, "%.*s~%u", (int)len, path, k) < 0 || asprintf(&aside, "%s%s", dir, rest) < 0)
+			return -ENOMEM;
+		r = find_path(db, dir, &t);
+		if (r == 0)
+			r = has_versions(db, aside, &t);
+		if (r > 0) {
+			free(*ret_path);
+			*ret_path = steal(&aside);
+		}
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
+int history_find_displaced(struct expfs *ex, const char *path, char **ret_path)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	_cleanup_free_ char *found = NULL;
+	int r = 0;
+
+	for (size_t n = strlen(path); n > 0 && r == 0 && !found; n--)
+		if (path[n - 1] != '/' && (path[n] == '/' || !path[n]))
+			r = find_aside(db, path, n, path + n, &found);
+	if (r < 0)
+		return r;
+	*ret_path = steal(&found);
+	return *ret_path ? 0 : -ENOENT;
+}
+
+int history_find_above(struct expfs *ex, const char *path, char **ret_path)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	_cleanup_free_ char *above = strdup(path);
+	struct tracked_row t;
+	char *slash;
+	int r = 0;
+
+	if (!above)
+		return -ENOMEM;
+	while (r == 0 && (slash = strrchr(above, '/')) != NULL) {
+		*slash = 0;
+		r = has_versions(db, above, &t);
+	}
+	if (r < 0)
+		return r;
+	if (r == 0 || !t.is_dir)
+		return -ENOENT;
+	*ret_path = steal(&above);
+	return 0;
+}
+
+struct forgetting {
+	struct expfs *ex;
+	const struct history *h;
+	const bool *marked;
+	uint64_t *object; /* that the versions held */
+	size_t n;
+	struct file_drop *drop; /* as many as it takes */
+	size_t n_drops;
+	uint64_t freed;
+};
+
+static void cleanup_forgetting(struct forgetting *f)
+{
+	free(f->object);
+	free(f->drop);
+}
+
+static int add_object(struct forgetting *f, uint64_t object)
+{
+	uint64_t *v = object ? array_grow(f->object, f->n, sizeof(*v)) : f->object;
+
+	if (!object)
+		return 0;
+	if (!v)
+		return -ENOMEM;
+	f->object = v;
+	v[f->n++] = object;
+	return 0;
+}
+
+static int add_member_object(void *arg, const struct member_row *m, const char *name)
+{
+	return add_object(arg, m->object);
+}
+
+static int forget_version(struct db *db, struct forgetting *f, const struct version_row *v)
+{
+	int r = add_object(f, v->object);
+
+	if (r == 0)
+		r = member_list(db, v->id, add_member_object, f);
+	return r < 0 ? r : version_delete(db, v->id);
+}
+
+static int drop_object(struct db *db, struct forgetting *f, uint64_t object)
+{
+	struct content_row content;
+	struct file_drop *drop;
+	int n, r = content_get(db, object, &content);
+
+	if (r < 0)
+		return r == -ESTALE ? 0 : r; /* the same content again, and it is gone */
+	if (f->n_drops == 0 || f->drop[f->n_drops - 1].n == FILE_DROP_MAX) {
+		drop = array_grow(f->drop, f->n_drops, sizeof(*drop));
+		if (!drop)
+			return -ENOMEM;
+		f->drop = drop;
+		drop[f->n_drops++].n = 0;
+	}
+	drop = &f->drop[f->n_drops - 1];
+	n = drop->n;
+	r = file_drop_object(db, object, drop);
+	if (drop->n > n)
+		f->freed += content.size;
+	return r;
+}
+
+static int is_any(void *arg, const struct tracked_row *t, const char *name)
+{
+	return 1;
+}
+
+/* Tracked paths that are gone, and have nothing left, go. */
+static int forget_paths(struct db *db, uint64_t id)
+{
+	while (id != TRACKED_TOP) {
+		struct version_row v;
+		struct tracked_row t;
+		int r = tracked_get(db, id, &t);
+
+		if (r < 0 || t.ino)
+			return r;
+		r = version_before(db, id, INT64_MAX, &v);
+		if (r != -ENOENT)
+			return r;
+		r = tracked_list(db, id, is_any, NULL);
+		if (r != 0)
+			return MIN(r, 0);
+		r = tracked_delete(db, id);
+		if (r < 0)
+			return r;
+		id = t.parent;
+	}
+	return 0;
+}
+
+static int tx_forget(struct db *db, void *arg)
+{
+	struct forgetting *f = arg;
+	const struct tracked_row *was = &f->h->tracked;
+	struct tracked_row t;
+	int r = tracked_get(db, was->id, &t);
+
+	f->n = f->n_drops = 0;
+	f->freed = 0;
+	if (r == -ENOENT || (r == 0 && (t.ino != was->ino || t.n != was->n || t.head != was->head || t.good != was->good ||
+					t.changed != was->changed)))
+		return -EAGAIN;
+	for (size_t i = 0; i < f->h->n && r == 0; i++)
+		if (f->marked[i])
+			r = forget_version(db, f, &f->h->v[i].row);
+	for (size_t i = 0; i < f->n && r == 0; i++)
+		r = drop_object(db, f, f->object[i]);
+	return r < 0 ? r : forget_paths(db, was->id);
+}
+
+int history_forget(struct expfs *ex, const struct history *h, const bool *marked, uint64_t *ret_freed)
+{
+	_cleanup_(cleanup_forgetting) struct forgetting f = { .ex = ex, .h = h, .marked = marked };
+	int r = expfs_write_freeing(ex, tx_forget, &f);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < f.n_drops; i++)
+		file_drop_finish(ex, &f.drop[i]);
+	*ret_freed = f.freed;
+	return 0;
+}

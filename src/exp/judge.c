@@ -1,0 +1,483 @@
+#include "exp/judge.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/complete.h"
+#include "exp/entries.h"
+#include "exp/track.h"
+#include "meta/dirent.h"
+#include "meta/version.h"
+
+#define BATCH 64
+#define VERSIONS_MAX 64 /* of a path that are judged in one go */
+#define TRIES 8
+#define SAME_MAX 16 /* versions of a directory that it is held against */
+
+/* The files that a directory had, or has: names in order. */
+struct names {
+	char **v;
+	size_t n;
+};
+
+static void names_free(struct names *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->v[i]);
+	free(l->v);
+	*l = (struct names){ 0 };
+}
+#define _cleanup_names_ _cleanup_(names_free)
+
+static int names_add(struct names *l, const char *name)
+{
+	char **v = array_grow(l->v, l->n, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	l->v = v;
+	v[l->n] = strdup(name);
+	return v[l->n] ? (l->n++, 0) : -ENOMEM;
+}
+
+struct judgement {
+	struct expfs *ex;
+	struct tracked_row t; /* as it was looked at */
+	char *name;
+	/* Of a file: the versions that were not judged, the last one first, up to one that is complete. */
+	struct version_row v[VERSIONS_MAX];
+	size_t n;
+	bool more; /* there are more of them, perhaps */
+	bool written; /* somebody is at it: it is to be judged again */
+	/* Of a directory: */
+	struct members m;
+	const char *fault;
+	bool same; /* the files of its last version */
+	struct file_drop drop;
+};
+
+static void cleanup_judgement(struct judgement **j)
+{
+	if (*j) {
+		members_free(&(*j)->m);
+		free((*j)->name);
+		free(*j);
+	}
+}
+
+/* While the content of the last version is in the file that is being written, it was none: a forked child
+ * closed it. */
+static bool may_go_on(struct judgement *j, struct db *db, const struct version_row *v)
+{
+	struct inode_row row;
+
+	return j->written && v->id == j->t.head && inode_get(db, j->t.ino, &row) == 0 && row.object == v->object;
+}
+
+static int load_versions(struct judgement *j)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(j->ex->meta);
+	uint64_t n = j->t.n + 1;
+	int r = 0;
+
+	while (r == 0 && j->n < VERSIONS_MAX) {
+		struct version_row *v = &j->v[j->n];
+
+		r = version_before(db, j->t.id, n, v);
+		if (r < 0 || v->gone) /* what there was before the path was taken away does not come back */
+			break;
+		n = v->n;
+		if (v->complete == 0 || (v->complete != 1 && may_go_on(j, db, v)))
+			continue;
+		j->n++;
+		if (v->complete == 1)
+			break;
+	}
+	j->more = j->n == VERSIONS_MAX && j->v[j->n - 1].complete != 1;
+	return r == -ENOENT ? 0 : r;
+}
+
+static int tx_judge_file(struct db *db, void *arg)
+{
+	struct judgement *j = arg;
+	struct tracked_row t;
+	int r = tracked_get(db, j->t.id, &t);
+
+	if (r < 0 || t.changed != j->t.changed)
+		return r < 0 ? r : -EAGAIN;
+	t.changed = j->written || j->more ? t.changed : 0;
+	t.good = j->more ? t.good : 0;
+	for (size_t i = 0; i < j->n && r == 0; i++) {
+		struct version_row *v = &j->v[i];
+
+		r = version_update(db, v);
+		if (v->complete == 1) {
+			t.good = v->id;
+			t.step = v->step;
+			t.rank = v->rank;
+		}
+	}
+	return r < 0 ? r : tracked_update(db, &t);
+}
+
+/* The one that was found, or 0. */
+static uint64_t last_complete(const struct judgement *j)
+{
+	return j->n > 0 && j->v[j->n - 1].complete == 1 ? j->v[j->n - 1].id : 0;
+}
+
+static int judge_file(struct judgement *j)
+{
+	int r;
+
+	j->written = j->t.ino && file_is_written(j->ex, j->t.ino);
+	r = load_versions(j);
+	for (size_t i = 0; i < j->n && r == 0; i++) {
+		if (j->v[i].complete == VERSION_UNJUDGED)
+			j->v[i].complete = complete_version_fault(j->ex, &j->v[i], j->name) == NULL;
+		if (j->v[i].complete == 1) {
+			j->n = i + 1;
+			j->more = false;
+		}
+	}
+	if (r == 0 && j->written && !j->more && j->t.good == last_complete(j))
+		return 0; /* nothing new to note */
+	if (r == 0)
+		r = expfs_write(j->ex, tx_judge_file, j);
+	return r == 0 && j->more ? -EAGAIN : r;
+}
+
+static int64_t dir_rank(const struct members *m)
+{
+	struct inode_row row = { .flags = m->imported ? INODE_IMPORTED : 0, .order = m->order, .mtime = m->mtime };
+
+	return track_rank(&row, 0);
+}
+
+static int add_member_name(void *arg, const struct member_row *row, const char *name)
+{
+	return names_add(arg, name);
+}
+
+/* The last complete directory of the run before rank. */
+static int complete_before(struct expfs *ex, uint64_t run, int64_t rank, struct names *ret, int64_t *ret_rank)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct tracked_row t;
+	int r = tracked_latest_dir(db, run, rank, &t);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	*ret_rank = t.rank;
+	return member_list(db, t.good, add_member_name, ret);
+}
+
+/* The names of the checkpoint before: one that is complete, or one that would be if it
+ * were known to have all its files. */
+static int names_before(struct judgement *j, int64_t rank, struct names *ret)
+{
+	int64_t best = INT64_MIN;
+	struct tracked_row t[BATCH];
+	int n, r = complete_before(j->ex, j->t.run, rank, ret, &best);
+
+	if (r < 0)
+		return r;
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(j->ex->meta);
+
+		n = tracked_list_changed(db, j->t.run, 0, t, BATCH);
+	}
+	for (int i = 0; i < n && r == 0; i++) {
+		_cleanup_members_ struct members m = { 0 };
+		size_t at;
+
+		if (!t[i].is_dir || t[i].id == j->t.id)
+			continue;
+		r = members_load(j->ex, t[i].ino, &m);
+		if (r < 0 || dir_rank(&m) <= best || dir_rank(&m) >= rank || complete_files_fault(j->ex, &m, &at))
+			continue;
+		best = dir_rank(&m);
+		names_free(ret);
+		for (size_t k = 0; k < m.n && r == 0; k++)
+			r = names_add(ret, m.v[k].name);
+	}
+	return n < 0 ? n : r;
+}
+
+/* The names of the last version. */
+static int own_names(struct judgement *j, struct names *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(j->ex->meta);
+
+	return j->t.good ? member_list(db, j->t.good, add_member_name, ret) : 0;
+}
+
+/* Holds the files of a version against those that are there. */
+struct compare {
+	const struct members *m;
+	size_t i;
+	bool same;
+	bool changed; /* who may read them, or their times */
+};
+
+static int compare_member(void *arg, const struct member_row *row, const char *name)
+{
+	struct compare *c = arg;
+	const struct inode_row *now = c->i < c->m->n ? &c->m->v[c->i].row : NULL;
+
+	c->same = now && !strcmp(c->m->v[c->i].name, name) && now->object == row->object;
+	c->changed = c->changed || (now && (row->mode != (now->mode & 07777) || row->uid != now->uid ||
+					    row->gid != now->gid || row->mtime != now->mtime));
+	c->i++;
+	return !c->same;
+}
+
+/* Is it, file by file, one of its last versions, as after a restore? */
+static int was_complete(struct judgement *j)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(j->ex->meta);
+	struct version_row v = { .n = j->t.n + 1 };
+	int r = 0;
+
+	for (int i = 0; i < SAME_MAX && r == 0; i++) {
+		struct compare c = { .m = &j->m, .same = true };
+
+		r = version_before(db, j->t.id, v.n, &v);
+		if (r == 0 && v.is_dir)
+			r = MIN(member_list(db, v.id, compare_member, &c), 0);
+		if (r == 0 && v.is_dir && c.same && c.i == j->m.n)
+			return 1;
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
+static int find_fault(struct judgement *j)
+{
+	_cleanup_names_ struct names own = { 0 };
+	_cleanup_names_ struct names before = { 0 };
+	size_t at;
+	int r = members_load(j->ex, j->t.ino, &j->m);
+
+	if (r < 0)
+		return r;
+	j->fault = complete_files_fault(j->ex, &j->m, &at);
+	if (j->fault)
+		return 0;
+	r = own_names(j, &own);
+	if (r == 0)
+		j->fault = complete_removal_fault(&j->m, own.v, own.n);
+	if (r == 0 && !j->fault)
+		r = was_complete(j);
+	if (r != 0 || j->fault)
+		return MIN(r, 0);
+	r = names_before(j, dir_rank(&j->m), &before);
+	if (r == 0)
+		j->fault = complete_dir_fault(j->ex, j->t.ino, &j->m, before.v, before.n);
+	return r;
+}
+
+static int is_last_version(struct db *db, const struct tracked_row *t, const struct members *m, struct version_row *v,
+			   bool *ret_changed)
+{
+	struct compare c = { .m = m, .same = true };
+	int r = t->head ? version_get(db, t->head, v) : -ENOENT;
+
+	if (r < 0 || !v->is_dir)
+		return r == -ENOENT ? 0 : MIN(r, 0);
+	r = member_list(db, v->id, compare_member, &c);
+	*ret_changed = c.changed;
+	return r < 0 ? r : c.same && c.i == m->n;
+}
+
+static int put_members(struct db *db, const struct members *all, uint64_t version,
+		       int (*put)(struct db *db, uint64_t version, const struct member_row *row, const char *name))
+{
+	int r = 0;
+
+	for (size_t i = 0; i < all->n && r == 0; i++) {
+		const struct inode_row *row = &all->v[i].row;
+		struct member_row m = { .object = row->object, .size = row->size, .mode = row->mode & 07777,
+					.uid = row->uid, .gid = row->gid, .mtime = row->mtime };
+
+		r = put(db, version, &m, all->v[i].name);
+	}
+	return r;
+}
+
+static int insert_version(struct judgement *j, struct db *db, struct tracked_row *t, const struct inode_row *dir)
+{
+	struct version_row v = {
+		.id = meta_id(j->ex->meta),
+		.tracked = t->id,
+		.n = ++t->n,
+		.is_dir = true,
+		.mode = dir->mode & 07777,
+		.uid = dir->uid,
+		.gid = dir->gid,
+		.mtime = dir->mtime,
+		.complete = 1,
+		.step = track_step(j->name, true),
+		.rank = dir_rank(&j->m),
+	};
+	int r = version_insert(db, &v);
+
+	if (r == 0)
+		r = put_members(db, &j->m, v.id, member_insert);
+	t->head = t->good = v.id;
+	t->step = v.step;
+	t->rank = v.rank;
+	return r;
+}
+
+static int take_complete(struct judgement *j, struct db *db, struct tracked_row *t)
+{
+	struct inode_row dir;
+	struct version_row v;
+	bool changed = false;
+	int r = inode_get(db, t->ino, &dir);
+	int same = r < 0 ? r : is_last_version(db, t, &j->m, &v, &changed);
+
+	if (same < 0)
+		return same;
+	if (same == 0) {
+		r = tx_track_end_version(j->ex, db, t, &j->drop);
+		return r < 0 ? r : insert_version(j, db, t, &dir);
+	}
+	v.mode = dir.mode & 07777;
+	v.uid = dir.uid;
+	v.gid = dir.gid;
+	v.rank = t->rank = dir_rank(&j->m);
+	t->step = v.step;
+	t->good = v.id;
+	r = version_update(db, &v);
+	return r < 0 || !changed ? r : put_members(db, &j->m, v.id, member_update);
+}
+
+static int tx_judge_dir(struct db *db, void *arg)
+{
+	struct judgement *j = arg;
+	struct tracked_row t;
+	int r = tracked_get(db, j->t.id, &t);
+
+	j->drop.n = 0;
+	if (r < 0 || t.changed != j->t.changed)
+		return r < 0 ? r : -EAGAIN;
+	t.changed = 0;
+	r = j->fault ? tx_track_end_version(j->ex, db, &t, &j->drop) : take_complete(j, db, &t);
+	return r < 0 ? r : tracked_update(db, &t);
+}
+
+static int judge_dir(struct judgement *j)
+{
+	int r = j->t.ino ? find_fault(j) : -ENOENT;
+
+	if (r == -ENOENT || r == -ESTALE)
+		return 0; /* gone meanwhile */
+	if (r < 0 || (j->fault && complete_may_come(j->fault)))
+		return r;
+	r = expfs_write(j->ex, tx_judge_dir, j);
+	if (r == 0)
+		file_drop_finish(j->ex, &j->drop);
+	return r;
+}
+
+static int load(struct expfs *ex, const struct tracked_row *t, struct judgement **ret)
+{
+	_cleanup_(cleanup_judgement) struct judgement *j = calloc(1, sizeof(*j));
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	int r;
+
+	if (!j)
+		return -ENOMEM;
+	j->ex = ex;
+	db = meta_reader(ex->meta);
+	r = tracked_get(db, t->id, &j->t);
+	if (r == 0)
+		r = tracked_name(db, t->id, &j->name);
+	if (r < 0)
+		return r;
+	*ret = steal(&j);
+	return 0;
+}
+
+static int judge(struct expfs *ex, const struct tracked_row *t)
+{
+	for (int i = 0; i < TRIES; i++) {
+		_cleanup_(cleanup_judgement) struct judgement *j = NULL;
+		int r = load(ex, t, &j);
+
+		if (r < 0 || j->t.changed == 0)
+			return r == -ENOENT ? 0 : r;
+		r = j->t.is_dir ? judge_dir(j) : judge_file(j);
+		if (r != -EAGAIN)
+			return r;
+	}
+	return 0; /* changes without end: what was known holds */
+}
+
+int judge_changed(struct expfs *ex, uint64_t run)
+{
+	struct tracked_row t[BATCH];
+	uint64_t after = 0;
+	int n, r = 0;
+
+	do {
+		{
+			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+			n = tracked_list_changed(db, run, after, t, BATCH);
+		}
+		for (int i = 0; i < n && r == 0; i++) {
+			after = t[i].id;
+			r = judge(ex, &t[i]);
+		}
+	} while (n == BATCH && r == 0);
+	return n < 0 ? n : expfs_takes_nothing(r) ? 0 : r;
+}
+
+static int explain(struct expfs *ex, uint64_t object, const char *dir, const char *name, const char *fault, char **ret)
+{
+	return asprintf(ret, "%s%s%s", dir ? dir : "", dir ? ": " : "", complete_explain(ex, object, name, fault)) < 0 ?
+		       -ENOMEM : 0;
+}
+
+static int explain_dir(struct judgement *j, char **ret)
+{
+	size_t at;
+	int r = find_fault(j);
+
+	if (r < 0 || !j->fault)
+		return r;
+	complete_files_fault(j->ex, &j->m, &at);
+	if (at < j->m.n)
+		return explain(j->ex, j->m.v[at].row.object, j->m.v[at].name, j->m.v[at].name, j->fault, ret);
+	return explain(j->ex, 0, NULL, j->name, j->fault, ret);
+}
+
+static int explain_file(struct judgement *j, char **ret)
+{
+	struct inode_row row;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(j->ex->meta);
+
+		r = inode_get(db, j->t.ino, &row);
+	}
+	if (r < 0)
+		return r;
+	j->fault = complete_file_fault(j->ex, &row, j->name);
+	return j->fault ? explain(j->ex, row.object, NULL, j->name, j->fault, ret) : 0;
+}
+
+int judge_explain(struct expfs *ex, const struct tracked_row *t, char **ret, bool *ret_passing)
+{
+	_cleanup_(cleanup_judgement) struct judgement *j = NULL;
+	int r = load(ex, t, &j);
+
+	*ret = NULL;
+	if (r == 0)
+		r = j->t.is_dir ? explain_dir(j, ret) : explain_file(j, ret);
+	*ret_passing = r == 0 && j->fault && complete_may_come(j->fault);
+	return r == -ENOENT || r == -ESTALE ? 0 : r;
+}

@@ -1,0 +1,801 @@
+#include "exp/track.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/ancestry.h"
+#include "exp/entries.h"
+#include "exp/path.h"
+#include "meta/content.h"
+#include "meta/dirent.h"
+#include "meta/tracked.h"
+#include "meta/version.h"
+#include "util/log.h"
+
+#define NAMES_MAX 1000 /* of one inode that are looked at */
+#define BATCH 256
+#define IMPORTED_BELOW (1ll << 62)
+
+/* What users do to files never fails because of what is kept about them: a row that is not as
+ * it should be is told. Errors of the disk go on, for the transaction has them too. */
+static int forgive(struct expfs *ex, int r)
+{
+	switch (-r) {
+	case EUCLEAN:
+	case ENOENT:
+	case ESTALE:
+	case EEXIST:
+	case E2BIG:
+		if (atomic_fetch_add(&ex->track_faults, 1) == 0)
+			log_msg("%s: versions cannot be kept as they should be: %s; unmount the store and run expfs fsck on it",
+				store_path(ex->store), strerror(-r));
+		return 0;
+	}
+	return r;
+}
+
+/* What has the name in a directory of tracked paths gets another. */
+static int displace(struct db *db, uint64_t parent, const char *name)
+{
+	struct tracked_row old, other;
+	char aside[TRACKED_NAME];
+	int r = tracked_by_name(db, parent, name, &old);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	for (unsigned k = 1; r == 0; k++) {
+		snprintf(aside, sizeof(aside), "%.255s~%u", name, k);
+		r = tracked_by_name(db, parent, aside, &other);
+	}
+	return r == -ENOENT ? tracked_move(db, old.id, parent, aside) : r;
+}
+
+/* May nobody look into the directory who could not look into the one that is gone? Else its
+ * history is not shown there. */
+static bool is_as_closed(struct db *db, uint64_t ino, const struct tracked_row *gone)
+{
+	struct inode_row dir;
+
+	return inode_get(db, ino, &dir) == 0 && dir.uid == gone->uid && dir.gid == gone->gid &&
+	       (dir.mode & 0555 & ~gone->mode) == 0;
+}
+
+/* The tracked path of the i-th directory, made if it is not there. */
+static int track_dir(struct expfs *ex, struct db *db, const struct ancestry *a, size_t i, struct tracked_row *ret)
+{
+	_cleanup_free_ char *path = NULL;
+	struct tracked_row up, t;
+	const char *name;
+	bool is_run, again;
+	int r = tracked_by_dir(db, a->dir[i].ino, ret);
+
+	if (r != -ENOENT)
+		return r;
+	if (i == 0)
+		return -EUCLEAN;
+	path = ancestry_path(a, i);
+	if (!path)
+		return -ENOMEM;
+	r = track_dir(ex, db, a, i - 1, &up);
+	if (r < 0)
+		return r;
+	name = path_last(path);
+	is_run = path_is_run(ex, path);
+	r = tracked_by_name(db, up.id, name, &t);
+	again = r == 0 && t.ino == 0 && !is_run && (!t.is_dir || is_as_closed(db, a->dir[i].ino, &t));
+	if (again) {
+		t.ino = a->dir[i].ino;
+		t.role = t.is_dir ? t.role : ROLE_NONE;
+		t.is_dir = true;
+		t.run = up.run;
+		*ret = t;
+		ancestry_forget(ex);
+		return tracked_update(db, &t);
+	}
+	if (r == 0)
+		r = displace(db, up.id, name);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	t = (struct tracked_row){ .id = meta_id(ex->meta), .parent = up.id, .ino = a->dir[i].ino, .run = up.run,
+				  .is_dir = true, .step = NO_STEP };
+	if (is_run)
+		t.run = t.id;
+	*ret = t;
+	ancestry_forget(ex);
+	return tracked_insert(db, &t, name);
+}
+
+_Static_assert((int)ROLE_WEIGHTS == TRACKED_CHECKPOINT, "roles are stored by their numbers");
+
+/* The version that the path holds ends, and what cannot be kept goes. */
+static int end_version(struct db *db, struct tracked_row *t, uint64_t until, bool gone, struct file_drop *drop)
+{
+	struct content_row content = { .state = CONTENT_SEALED };
+	struct version_row v;
+	int r = t->head ? version_get(db, t->head, &v) : -ENOENT;
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	t->head = 0;
+	r = v.object ? content_get(db, v.object, &content) : 0;
+	if (r < 0)
+		return r;
+	v.until = until;
+	v.gone = gone;
+	if (content.state == CONTENT_SEALED)
+		return version_update(db, &v);
+	t->n--;
+	r = version_delete(db, v.id);
+	return r < 0 ? r : file_drop_object(db, content.id, drop);
+}
+
+int tx_track_end_version(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
+{
+	return end_version(db, t, meta_id(ex->meta), false, drop);
+}
+
+/* Nothing stands at a tracked path any more, or nothing that counts for itself. Its role
+ * tells of what it was. */
+static int end_path(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
+{
+	int r = end_version(db, t, meta_id(ex->meta), true, drop);
+
+	t->ino = t->is_dir ? t->ino : 0;
+	t->good = t->changed = 0;
+	t->step = NO_STEP;
+	t->rank = 0;
+	return r < 0 ? r : tracked_update(db, t);
+}
+
+/* A name that is no path of its own now. */
+static int end_name(struct expfs *ex, struct db *db, const struct ancestry *a, const char *name, struct file_drop *drop)
+{
+	struct tracked_row t;
+	int r = a->tracked ? tracked_by_name(db, a->tracked, name, &t) : -ENOENT;
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return t.is_dir || (t.ino == 0 && t.good == 0) ? 0 : end_path(ex, db, &t, drop);
+}
+
+/* Something in a checkpoint directory changed. */
+static int track_member(struct expfs *ex, struct db *db, const struct ancestry *a)
+{
+	struct tracked_row t;
+	int r = track_dir(ex, db, a, a->checkpoint, &t);
+
+	if (r < 0)
+		return r;
+	t.role = ROLE_WEIGHTS;
+	t.changed = meta_id(ex->meta);
+	return tracked_update(db, &t);
+}
+
+int64_t track_rank(const struct inode_row *row, uint64_t name_order)
+{
+	if (!(row->flags & INODE_IMPORTED))
+		return (int64_t)MAX(row->order, name_order);
+	return MAX(MIN(row->mtime, IMPORTED_BELOW / 2), -IMPORTED_BELOW / 2) - IMPORTED_BELOW;
+}
+
+int64_t track_step(const char *name, bool is_dir)
+{
+	uint64_t step;
+
+	if (is_dir && role_digit_dir(name)) {
+		errno = 0;
+		step = strtoull(name, NULL, 10);
+		return errno == 0 && step <= INT64_MAX ? (int64_t)step : NO_STEP;
+	}
+	return step_of_name(name, is_dir, &step) ? (int64_t)step : NO_STEP;
+}
+
+/* The content of a closed file is a version of its path, a new one if it differs. */
+static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t, const char *name,
+			 const struct inode_row *row, uint64_t name_order, struct file_drop *drop)
+{
+	uint64_t now = meta_id(ex->meta);
+	struct version_row v = { 0 };
+	int r = t->head ? version_get(db, t->head, &v) : 0;
+	bool closed = row->flags & INODE_CLOSED;
+	bool same = t->head && v.object == row->object && v.size == row->size;
+
+	if (r == 0 && !same)
+		r = end_version(db, t, now, false, drop);
+	if (r < 0 || !closed)
+		return r;
+	if (!same)
+		v = (struct version_row){ .id = now, .tracked = t->id, .n = ++t->n, .object = row->object,
+					  .size = row->size, .complete = VERSION_UNJUDGED };
+	v.mode = row->mode & 07777;
+	v.uid = row->uid;
+	v.gid = row->gid;
+	v.mtime = row->mtime;
+	v.rank = track_rank(row, name_order);
+	v.step = t->role == ROLE_WEIGHTS ? track_step(name, false) : NO_STEP;
+	t->head = v.id;
+	if (t->role == ROLE_WEIGHTS)
+		t->changed = now;
+	return same ? version_update(db, &v) : version_insert(db, &v);
+}
+
+static int track_file(struct expfs *ex, struct db *db, const struct ancestry *a, const char *name,
+		      const struct dirent_row *d, const struct inode_row *row, enum role role, struct file_drop *drop)
+{
+	struct tracked_row up, t;
+	bool new;
+	int r = track_dir(ex, db, a, a->n - 1, &up);
+
+	if (r < 0)
+		return r;
+	r = tracked_by_name(db, up.id, name, &t);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	new = r < 0 || (t.is_dir && t.ino);
+	if (new && r == 0) /* exchanged with a directory that is to be moved yet */
+		r = displace(db, up.id, name);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (new)
+		t = (struct tracked_row){ .id = meta_id(ex->meta), .parent = up.id, .step = NO_STEP };
+	t.is_dir = false;
+	t.ino = row->ino;
+	t.run = up.run;
+	t.role = (int)role;
+	if (role != ROLE_WEIGHTS) {
+		t.good = t.changed = 0;
+		t.step = NO_STEP;
+	}
+	r = track_content(ex, db, &t, name, row, d->order, drop);
+	if (r < 0)
+		return r;
+	return new ? tracked_insert(db, &t, name) : tracked_update(db, &t);
+}
+
+/* What a tracker names is complete. */
+static int track_beside_tracker(struct expfs *ex, struct db *db, uint64_t dir)
+{
+	struct tracked_row t;
+	int r = tracked_by_dir(db, dir, &t);
+
+	return r == -ENOENT ? 0 : r < 0 ? r : tracked_judge_again(db, t.id, meta_id(ex->meta));
+}
+
+/* Files whose names say something of what is around them. */
+static int track_around(struct expfs *ex, struct db *db, const struct ancestry *a, const char *name)
+{
+	uint64_t dir = a->dir[a->n - 1].ino;
+
+	if (role_is_tracker(name))
+		return track_beside_tracker(ex, db, dir);
+	if (!role_is_marker(name) || !role_digit_dir(path_last(a->path)))
+		return 0;
+	/* It makes its directory, or the one that it left, another thing. */
+	ancestry_forget(ex);
+	return moved_put(db, dir);
+}
+
+/* The name d (NULL: there is none) leads to row. */
+static int track(struct expfs *ex, struct db *db, uint64_t dir, const char *name, const struct dirent_row *d,
+		 const struct inode_row *row, struct file_drop *drop)
+{
+	const struct ancestry *a;
+	enum role role = ROLE_NONE;
+	int r = ancestry_get(ex, db, dir, &a);
+
+	if (r == 0) {
+		r = track_around(ex, db, a, name);
+		if (r == 0)
+			r = ancestry_get(ex, db, dir, &a);
+	}
+	if (r < 0)
+		return r == -ENOENT || r == -ENAMETOOLONG ? 0 : r;
+	if (a->checkpoint) {
+		r = end_name(ex, db, a, name, drop);
+		return r < 0 ? r : track_member(ex, db, a);
+	}
+	if (d && S_ISREG(row->mode))
+		role = ancestry_role(ex, a, name, d->class);
+	return role == ROLE_NONE ? end_name(ex, db, a, name, drop) : track_file(ex, db, a, name, d, row, role, drop);
+}
+
+static int track_name(struct expfs *ex, struct db *db, uint64_t dir, const char *name, struct file_drop *drop)
+{
+	struct inode_row row;
+	struct dirent_row d;
+	int r = dirent_get(db, dir, name, &d);
+
+	if (r == 0)
+		r = inode_get(db, d.ino, &row);
+	return r < 0 ? r : track(ex, db, dir, name, &d, &row, drop);
+}
+
+static int track_gone(struct expfs *ex, struct db *db, uint64_t dir, const char *name, struct file_drop *drop)
+{
+	return track(ex, db, dir, name, NULL, NULL, drop);
+}
+
+static int track_made(struct expfs *ex, struct db *db, uint64_t dir)
+{
+	const struct ancestry *a;
+	int r = ancestry_get(ex, db, dir, &a);
+
+	if (r < 0)
+		return r == -ENOENT || r == -ENAMETOOLONG ? 0 : r;
+	return a->checkpoint ? track_member(ex, db, a) : 0;
+}
+
+struct name_list {
+	struct {
+		struct dirent_row d;
+		char *name;
+	} v[NAMES_MAX];
+	size_t n;
+};
+
+static int add_name(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row)
+{
+	struct name_list *l = arg;
+
+	if (l->n == NAMES_MAX)
+		return 1;
+	l->v[l->n].d = *d;
+	l->v[l->n].name = strdup(name);
+	return l->v[l->n++].name ? 0 : -ENOMEM;
+}
+
+static void free_names(struct name_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->v[i].name);
+}
+
+static int track_inode(struct expfs *ex, struct db *db, const struct inode_row *row, struct file_drop *drop)
+{
+	_cleanup_(free_names) struct name_list l;
+	int r;
+
+	l.n = 0;
+	r = dirent_names_of(db, row->ino, add_name, &l);
+	for (size_t i = 0; i < l.n && r >= 0; i++)
+		r = track(ex, db, l.v[i].d.parent, l.v[i].name, &l.v[i].d, row, drop);
+	return MIN(r, 0);
+}
+
+/* The version that the path holds was none. */
+static int unmake_version(struct expfs *ex, struct db *db, struct tracked_row *t)
+{
+	struct version_row v;
+	int r = version_get(db, t->head, &v);
+
+	if (r == 0)
+		r = version_delete(db, v.id);
+	if (r == 0)
+		r = version_before(db, t->id, v.n, &v);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	t->n--;
+	t->head = r == 0 && !v.gone ? v.id : 0;
+	if (t->head) {
+		v.until = 0;
+		r = version_update(db, &v);
+	}
+	if (t->role == ROLE_WEIGHTS)
+		t->changed = meta_id(ex->meta);
+	return r < 0 && r != -ENOENT ? r : tracked_update(db, t);
+}
+
+struct written {
+	const struct inode_row *row;
+	bool live, again;
+};
+
+static int name_written(struct expfs *ex, struct db *db, uint64_t dir, const char *name, const struct written *w)
+{
+	const struct ancestry *a;
+	struct tracked_row t;
+	struct version_row v;
+	int r = ancestry_get(ex, db, dir, &a);
+
+	if (r == 0 && a->checkpoint)
+		return track_member(ex, db, a);
+	if (r == 0)
+		r = a->tracked ? tracked_by_name(db, a->tracked, name, &t) : -ENOENT;
+	if (r == 0)
+		r = t.head ? version_get(db, t.head, &v) : -ENOENT;
+	if (r < 0)
+		return r == -ENOENT || r == -ENAMETOOLONG ? 0 : r;
+	if (v.object != w->row->object || !(w->live || w->again || t.role == ROLE_SIGNALS))
+		return 0;
+	return unmake_version(ex, db, &t);
+}
+
+static int track_written(struct expfs *ex, struct db *db, uint64_t ino, bool again)
+{
+	_cleanup_(free_names) struct name_list l;
+	struct content_row content = { .state = CONTENT_SEALED };
+	struct inode_row row;
+	struct written w = { .row = &row, .again = again };
+	int r = inode_get(db, ino, &row);
+
+	l.n = 0;
+	if (r < 0 || (!row.object && !again))
+		return r;
+	r = row.object ? content_get(db, row.object, &content) : 0;
+	if (r == 0)
+		r = dirent_names_of(db, ino, add_name, &l);
+	w.live = r >= 0 && content.state == CONTENT_LIVE;
+	for (size_t i = 0; i < l.n && r >= 0; i++)
+		r = name_written(ex, db, l.v[i].d.parent, l.v[i].name, &w);
+	return MIN(r, 0);
+}
+
+static int track_lost(struct expfs *ex, struct db *db, uint64_t object)
+{
+	uint64_t id;
+	int r;
+
+	while ((r = version_of_object(db, object, &id)) == 0) {
+		struct version_row v;
+		struct tracked_row t;
+
+		r = version_get(db, id, &v);
+		if (r == 0)
+			r = tracked_get(db, v.tracked, &t);
+		if (r == 0) {
+			t.head = t.head == id ? 0 : t.head;
+			t.changed = t.ino && t.role == ROLE_WEIGHTS ? meta_id(ex->meta) : 0;
+			r = tracked_update(db, &t);
+		}
+		if (r == 0 || r == -ENOENT)
+			r = version_delete(db, id);
+		if (r < 0)
+			return r;
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
+struct path_list {
+	uint64_t *id;
+	size_t n;
+};
+
+static void free_paths(struct path_list *l)
+{
+	free(l->id);
+}
+
+static int add_file(void *arg, const struct tracked_row *t, const char *name)
+{
+	struct path_list *l = arg;
+	uint64_t *v;
+
+	if (t->is_dir || (t->ino == 0 && t->good == 0))
+		return 0;
+	v = array_grow(l->id, l->n, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	l->id = v;
+	v[l->n++] = t->id;
+	return 0;
+}
+
+/* Files that counted for themselves until their directory became a checkpoint, which nobody has
+ * looked at since. */
+static int end_files(struct expfs *ex, struct db *db, uint64_t dir, struct file_drop *drop)
+{
+	_cleanup_(free_paths) struct path_list l = { 0 };
+	struct tracked_row t;
+	int r = tracked_list(db, dir, add_file, &l);
+
+	for (size_t i = 0; i < l.n && r == 0; i++) {
+		r = tracked_get(db, l.id[i], &t);
+		if (r == 0)
+			r = end_path(ex, db, &t, drop);
+	}
+	return r;
+}
+
+/* It is remembered who could look into it. */
+static int end_dir(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
+{
+	struct inode_row dir = { 0 };
+	int r = inode_get(db, t->ino, &dir);
+
+	if (r == 0 || r == -ESTALE)
+		r = t->role == ROLE_WEIGHTS ? end_files(ex, db, t->id, drop) : 0;
+	if (r == 0)
+		r = end_path(ex, db, t, drop);
+	t->ino = 0;
+	t->mode = dir.mode & 07777;
+	t->uid = dir.uid;
+	t->gid = dir.gid;
+	return r < 0 ? r : tracked_update(db, t);
+}
+
+static int is_any(void *arg, const struct tracked_row *t, const char *name)
+{
+	return 1;
+}
+
+/* The directory t is about to get a name. If that is one of a checkpoint, by now gone or exchanged, its
+ * history goes on with t. */
+static int take_history(struct expfs *ex, struct db *db, struct tracked_row *t, uint64_t parent, const char *name,
+			struct file_drop *drop)
+{
+	struct tracked_row old;
+	int r = tracked_by_name(db, parent, name, &old);
+
+	if (r < 0 || !old.is_dir || old.role != ROLE_WEIGHTS || old.n == 0 || t->n > 0)
+		return r == -ENOENT ? 0 : r;
+	r = old.ino ? end_dir(ex, db, &old, drop) : 0;
+	if (r < 0 || !is_as_closed(db, t->ino, &old))
+		return r;
+	r = version_move(db, old.id, t->id);
+	t->n = old.n;
+	old.n = 0;
+	if (r == 0)
+		r = tracked_list(db, old.id, is_any, NULL);
+	if (r == 0)
+		return tracked_delete(db, old.id);
+	return r < 0 ? r : tracked_update(db, &old);
+}
+
+static int track_dir_renamed(struct expfs *ex, struct db *db, uint64_t ino, const char *name, struct file_drop *drop)
+{
+	_cleanup_ancestry_ struct ancestry a = { 0 };
+	struct tracked_row t, up;
+	int r;
+
+	ancestry_forget(ex);
+	r = ancestry_load(ex, db, ino, &a);
+	if (r < 0) /* deeper than paths go */
+		return r == -ENAMETOOLONG ? 0 : r;
+	r = tracked_by_dir(db, ino, &t);
+	if (r == 0 && t.role == ROLE_WEIGHTS)
+		r = end_dir(ex, db, &t, drop);
+	else if (r == 0)
+		r = 1;
+	if (r <= 0)
+		return r < 0 && r != -ENOENT ? r : moved_put(db, ino);
+	r = track_dir(ex, db, &a, a.n - 2, &up);
+	if (r == 0)
+		r = take_history(ex, db, &t, up.id, name, drop);
+	if (r == 0)
+		r = displace(db, up.id, name);
+	if (r == 0)
+		r = tracked_move(db, t.id, up.id, name);
+	if (r == 0)
+		r = tracked_update(db, &t);
+	if (r < 0 || (t.run == t.id && path_is_run(ex, a.path)))
+		return r;
+	return moved_put(db, ino);
+}
+
+static int track_dir_removed(struct expfs *ex, struct db *db, uint64_t ino, struct file_drop *drop)
+{
+	struct tracked_row t;
+	int r = tracked_by_dir(db, ino, &t);
+
+	ancestry_forget(ex); /* it may wait in the queue of directories, where it is not to be found any more */
+	return r == 0 ? end_dir(ex, db, &t, drop) : r == -ENOENT ? 0 : r;
+}
+
+/* What it was in was a checkpoint, the history of which stayed. */
+static int move_below(struct db *db, const struct tracked_row *t, uint64_t parent, const char *name)
+{
+	int r = displace(db, parent, name);
+
+	return r < 0 ? r : tracked_move(db, t->id, parent, name);
+}
+
+/* A directory below one that was renamed: which run is it in, is it a checkpoint? 1: it is
+ * nowhere, and nothing in it is. */
+static int retrack_dir(struct expfs *ex, struct db *db, uint64_t ino, bool *ret_all, struct file_drop *drop)
+{
+	const struct ancestry *a;
+	struct tracked_row t, up;
+	bool is_checkpoint;
+	int r = ancestry_get(ex, db, ino, &a);
+
+	*ret_all = r == 0 && (a->gives_role || a->tracked);
+	if (r < 0)
+		return r == -ENOENT || r == -ENAMETOOLONG ? 1 : r;
+	is_checkpoint = a->checkpoint && a->checkpoint == a->n - 1;
+	if (is_checkpoint)
+		r = track_member(ex, db, a);
+	if (r == 0)
+		r = tracked_by_dir(db, ino, &t);
+	if (r == 0 && a->n > 1)
+		r = track_dir(ex, db, a, a->n - 2, &up);
+	if (r == 0 && a->n > 1 && t.parent != up.id)
+		r = move_below(db, &t, up.id, path_last(a->path));
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	t.run = a->n == 1 || path_is_run(ex, a->path) ? t.id : up.run;
+	if (t.role == ROLE_NONE || is_checkpoint)
+		return tracked_update(db, &t);
+	t.role = ROLE_NONE;
+	return end_path(ex, db, &t, drop);
+}
+
+int tx_track_name(struct expfs *ex, struct db *db, uint64_t dir, const char *name, struct file_drop *drop)
+{
+	return forgive(ex, track_name(ex, db, dir, name, drop));
+}
+
+int tx_track_gone(struct expfs *ex, struct db *db, uint64_t dir, const char *name, struct file_drop *drop)
+{
+	return forgive(ex, track_gone(ex, db, dir, name, drop));
+}
+
+int tx_track_made(struct expfs *ex, struct db *db, uint64_t dir)
+{
+	return forgive(ex, track_made(ex, db, dir));
+}
+
+int tx_track_inode(struct expfs *ex, struct db *db, const struct inode_row *row, struct file_drop *drop)
+{
+	return forgive(ex, track_inode(ex, db, row, drop));
+}
+
+int tx_track_written(struct expfs *ex, struct db *db, uint64_t ino, bool again)
+{
+	return forgive(ex, track_written(ex, db, ino, again));
+}
+
+int tx_track_lost(struct expfs *ex, struct db *db, uint64_t object)
+{
+	return forgive(ex, track_lost(ex, db, object));
+}
+
+int tx_track_dir_removed(struct expfs *ex, struct db *db, uint64_t ino, struct file_drop *drop)
+{
+	return forgive(ex, track_dir_removed(ex, db, ino, drop));
+}
+
+int tx_track_dir_renamed(struct expfs *ex, struct db *db, uint64_t ino, const char *name, struct file_drop *drop)
+{
+	return forgive(ex, track_dir_renamed(ex, db, ino, name, drop));
+}
+
+/* A piece of one directory that is tracked anew. */
+struct retrack {
+	struct expfs *ex;
+	uint64_t dir, after; /* entries with an id above that */
+	bool all;            /* also those whose names alone give no role */
+	struct file_drop drop;
+	struct {
+		uint64_t id, ino;
+		bool is_dir;
+		char name[256];
+	} v[BATCH];
+	size_t n;
+};
+
+static int add_entry(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row)
+{
+	struct retrack *k = arg;
+
+	if (k->n == BATCH)
+		return 1;
+	k->v[k->n].id = d->id;
+	k->v[k->n].ino = d->ino;
+	k->v[k->n].is_dir = d->type == DT_DIR;
+	snprintf(k->v[k->n++].name, 256, "%s", name);
+	return 0;
+}
+
+/* Damaged rows may give a directory several names, by which it would be its own ancestor. */
+static int put_below(struct db *db, uint64_t dir, uint64_t ino)
+{
+	struct dirent_row d;
+	int r = ino == META_ROOT ? -ENOENT : dirent_of(db, ino, &d, NULL);
+
+	return r == 0 && d.parent == dir ? moved_put(db, ino) : r == -ENOENT ? 0 : r;
+}
+
+/* 1: there may be more. Directories are put into the queue before this one leaves it. */
+static int tx_retrack(struct db *db, void *arg)
+{
+	struct retrack *k = arg;
+	int r;
+
+	k->drop.n = 0;
+	k->n = 0;
+	r = k->after == 0 ? retrack_dir(k->ex, db, k->dir, &k->all, &k->drop) : 0;
+	if (r == 0)
+		r = k->all ? dirent_list(db, k->dir, k->after, UINT64_MAX >> 1, false, add_entry, k) :
+			     dirent_list_roles(db, k->dir, k->after, add_entry, k);
+	for (size_t i = 0; i < k->n && r >= 0; i++)
+		r = k->v[i].is_dir ? put_below(db, k->dir, k->v[i].ino) :
+				     tx_track_name(k->ex, db, k->dir, k->v[i].name, &k->drop);
+	if (r >= 0 && k->n < BATCH)
+		r = moved_delete(db, k->dir);
+	return r < 0 ? r : k->n == BATCH;
+}
+
+static int retrack(struct expfs *ex, uint64_t dir)
+{
+	_cleanup_free_ struct retrack *k = calloc(1, sizeof(*k));
+	int r;
+
+	if (!k)
+		return -ENOMEM;
+	k->ex = ex;
+	k->dir = dir;
+	do {
+		r = expfs_write(ex, tx_retrack, k);
+		if (r < 0)
+			return r;
+		file_drop_finish(ex, &k->drop);
+		k->after = k->n > 0 ? k->v[k->n - 1].id : 0;
+	} while (r == 1);
+	return 0;
+}
+
+int track_moved(struct expfs *ex)
+{
+	uint64_t dir;
+	int r;
+
+	for (;;) {
+		{
+			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+			r = moved_first(db, &dir);
+		}
+		if (r != 0)
+			return r == -ENOENT ? 0 : r;
+		r = retrack(ex, dir);
+		if (r < 0)
+			return expfs_takes_nothing(r) ? 0 : r;
+	}
+}
+
+struct left_open {
+	struct expfs *ex;
+	uint64_t object[BATCH];
+	int n;
+	struct file_drop drop;
+};
+
+static int tx_left_open(struct db *db, void *arg)
+{
+	struct left_open *l = arg;
+	int r = 0;
+
+	l->drop.n = 0;
+	for (int i = 0; i < l->n && r == 0; i++) {
+		uint64_t ino;
+
+		struct inode_row row;
+
+		r = content_owner(db, l->object[i], &ino);
+		if (r == 0)
+			r = inode_get(db, ino, &row);
+		r = r == 0 ? tx_track_inode(l->ex, db, &row, &l->drop) : r == -ENOENT ? 0 : r;
+	}
+	return r;
+}
+
+int track_left_open(struct expfs *ex)
+{
+	struct left_open l = { .ex = ex };
+	uint64_t after = 0;
+	int r = 0;
+
+	do {
+		{
+			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+			l.n = content_list_live(db, after, l.object, BATCH);
+		}
+		if (l.n <= 0)
+			return l.n;
+		after = l.object[l.n - 1];
+		r = meta_write_freeing(ex->meta, tx_left_open, &l);
+	} while (r == 0 && l.n == BATCH);
+	return r; /* what was dropped goes with the garbage of the mount */
+}

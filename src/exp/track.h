@@ -1,0 +1,65 @@
+/* Keeping versions of what has a role (spec sections 4 to 6): each change of a
+ * name or a content tells, in its own transaction, which names it was about, and
+ * the rows of these are brought in line with what is there now.
+ *
+ *   a file that has a role, and was closed   its content becomes a version
+ *   a file in a checkpoint directory         the directory is to be judged again
+ *   a name that is gone, or has no role      its last version ends
+ *
+ * What cannot be told at that moment (is it complete?) is noted in the row and
+ * found out by exp/judge.h, at the next look-up or in the background. Below a directory that was renamed all
+ * is tracked anew by track_moved(), later.
+ *
+ * Directories below one that was renamed wait in the table moved, the order of which does not
+ * matter, for a name says all that is to be known of it.
+ *
+ * Damaged rows fail nothing: they are counted (track_faults of struct expfs), and status tells.
+ *
+ * Functions named tx_* are for transactions; they collect in drop what nothing needs any
+ * more. SIGNALS files, which grow line by line, have their last version only, and only while
+ * nobody writes them: they are changed in place, and each line would be a copy of the file. */
+#ifndef EXPFS_TRACK_H
+#define EXPFS_TRACK_H
+
+#include "exp/expfs.h"
+#include "exp/file.h"
+#include "meta/tracked.h"
+
+/* The name in the directory dir, or each name of the inode whose row is this, may lead to something else
+ * now. */
+int tx_track_name(struct expfs *ex, struct db *db, uint64_t dir, const char *name, struct file_drop *drop);
+int tx_track_inode(struct expfs *ex, struct db *db, const struct inode_row *row, struct file_drop *drop);
+
+/* The name in the directory leads to nothing now. */
+int tx_track_gone(struct expfs *ex, struct db *db, uint64_t dir, const char *name, struct file_drop *drop);
+
+/* A file was made in the directory, which holds nothing yet. */
+int tx_track_made(struct expfs *ex, struct db *db, uint64_t dir);
+
+/* The content of a file is about to be changed in place. again: by a handle that was
+ * closed once, as by a forked child: the version of then was none. */
+int tx_track_written(struct expfs *ex, struct db *db, uint64_t ino, bool again);
+
+/* The last version of a path ends here. */
+int tx_track_end_version(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop);
+
+/* The order of checkpoints: that of the commits that completed them, name_order that of the name's
+ * role; what came with an old time stands before all others, in the order of those times. */
+int64_t track_rank(const struct inode_row *row, uint64_t name_order);
+int64_t track_step(const char *name, bool is_dir); /* or NO_STEP */
+
+/* A content is not to be had any more: versions that held it were none. */
+int tx_track_lost(struct expfs *ex, struct db *db, uint64_t object);
+
+/* A directory got a place with that name instead of the one that it had; it was removed. The history of a checkpoint
+ * stays with its path, as that of a file does; other directories, runs above all, take along what is below them. */
+int tx_track_dir_renamed(struct expfs *ex, struct db *db, uint64_t ino, const char *name, struct file_drop *drop);
+int tx_track_dir_removed(struct expfs *ex, struct db *db, uint64_t ino, struct file_drop *drop);
+
+/* Files that were being written when the last process died hold no version. */
+int track_left_open(struct expfs *ex);
+
+/* Tracks what lies below directories that were renamed, as far as the disk takes it. */
+int track_moved(struct expfs *ex);
+
+#endif
