@@ -375,6 +375,8 @@ PY
     echo x >"$SCRATCH/full/file"
     refused 3 "$EXPFS" init "$SCRATCH/full"
     equal "$(ls "$SCRATCH/full")" file
+    refused 3 "$EXPFS" init "$SCRATCH/full/file"
+    [[ $MESSAGE == *"is not a directory; give a new or an empty directory" ]] || fail "$MESSAGE"
     refused 3 "$EXPFS" init "$SCRATCH/absent/store"
     mkdir "$SCRATCH/empty"
     store_init "$SCRATCH/empty"

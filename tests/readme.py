@@ -4,7 +4,7 @@
 usage: readme.py README DIRECTORY SECTION
 
 SECTION is the heading whose ```console block is run, in DIRECTORY, with a home directory of its own.
-Sizes and losses may differ from those printed, and where the home directory is; nothing else.
+Sizes, losses and times may differ from those printed, and where the home directory is; nothing else.
 
 Exit status: 0 all as printed, 1 not (each difference is told).
 """
@@ -40,6 +40,7 @@ def normal(lines, home):
     for line in lines:
         line = line.replace(home, "HOME").replace("/root", "HOME")
         line = re.sub(r"\d+(\.\d+)? ([KMG]iB|B)\b", "SIZE", line)
+        line = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "TIME", line)
         out.append(re.sub(r"loss \d+\.\d+", "loss N", line))
     return out
 

@@ -13,7 +13,8 @@ struct command {
 	const char *help;    /* the rest of `expfs help COMMAND` */
 };
 
-extern const struct command cmd_init, cmd_mount, cmd_umount, cmd_status, cmd_fsck;
+extern const struct command cmd_init, cmd_mount, cmd_umount, cmd_status, cmd_history, cmd_restore,
+	cmd_forget, cmd_fsck;
 
 /* What mount(8) runs for -t expfs, with its exit statuses. */
 int mount_helper(int argc, char **argv);
@@ -29,6 +30,9 @@ int cmd_bad_operands(const struct command *c);
 const char *cmd_string(const json_t *j, const char *key);
 json_int_t cmd_number(const json_t *j, const char *key);
 
+/* Says what an answer of OP_NO gives as the reason. */
+void cmd_say_no(const json_t *answer);
+
 /* Prints text of an answer; what could disturb a terminal becomes '?'. */
 void cmd_print_text(const char *text);
 
@@ -36,6 +40,7 @@ void cmd_print_text(const char *text);
 void cmd_print_json(const json_t *j);
 
 /* A number of bytes for people, as "1.2 GiB". */
+void cmd_format_bytes(double bytes, char ret[static 16]);
 void cmd_print_bytes(double bytes);
 
 #endif

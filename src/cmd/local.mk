@@ -8,7 +8,12 @@ expfs_SOURCES = \
 	src/cmd/mount.c src/cmd/mount.h \
 	src/cmd/mount_helper.c \
 	src/cmd/umount.c \
+	src/cmd/target.c src/cmd/target.h \
 	src/cmd/status.c \
+	src/cmd/history.c \
+	src/cmd/restore.c \
+	src/cmd/copy.c src/cmd/copy.h \
+	src/cmd/forget.c \
 	src/cmd/fsck.c
 expfs_LDADD = $(libexpfs_LIBS) $(FUSE_LIBS)
 

@@ -18,7 +18,8 @@
 static const struct command cmd_version, cmd_help;
 
 static const struct command *const commands[] = {
-	&cmd_init, &cmd_mount, &cmd_umount, &cmd_status, &cmd_fsck, &cmd_version, &cmd_help,
+	&cmd_init,    &cmd_mount,  &cmd_umount, &cmd_status,  &cmd_history,
+	&cmd_restore, &cmd_forget, &cmd_fsck,   &cmd_version, &cmd_help,
 };
 
 static const struct command *find(const char *name)
@@ -102,6 +103,11 @@ json_int_t cmd_number(const json_t *j, const char *key)
 	return json_integer_value(json_object_get(j, key));
 }
 
+void cmd_say_no(const json_t *answer)
+{
+	log_msg("%s", cmd_string(answer, "error"));
+}
+
 void cmd_print_text(const char *text)
 {
 	for (; *text; text++)
@@ -114,14 +120,22 @@ void cmd_print_json(const json_t *j)
 	putchar('\n');
 }
 
-void cmd_print_bytes(double bytes)
+void cmd_format_bytes(double bytes, char ret[static 16])
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
 	size_t u = 0;
 
 	for (; bytes >= 1024 && u < ARRAY_SIZE(units) - 1; u++)
 		bytes /= 1024;
-	printf(u == 0 ? "%.0f %s" : "%.1f %s", bytes, units[u]);
+	snprintf(ret, 16, u == 0 ? "%.0f %s" : "%.1f %s", bytes, units[u]);
+}
+
+void cmd_print_bytes(double bytes)
+{
+	char text[16];
+
+	cmd_format_bytes(bytes, text);
+	printf("%s", text);
 }
 
 static int run_version(int argc, char **argv)

@@ -1,12 +1,10 @@
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cmd/client.h"
 #include "cmd/cmd.h"
-#include "cmd/place.h"
+#include "cmd/target.h"
 #include "op/reply.h"
-#include "util/log.h"
 
 static void print_store(const json_t *answer)
 {
@@ -59,71 +57,25 @@ static void print_warnings(const json_t *warnings)
 	}
 }
 
-/* The store that is meant: that of the mount in which path (if given) lies, or
- * what --store or EXPFS_STORE name, or that of the mount in which we are. */
-static enum op_exit choose_store(const char *path, const char *store, char **ret_store, json_t *args)
-{
-	_cleanup_place_ struct place *p = NULL;
-	_cleanup_free_ char *inside = NULL;
-	int r;
-
-	if (!path && !store)
-		store = getenv("EXPFS_STORE");
-	if (!path && store && *store) {
-		*ret_store = strdup(store);
-		return *ret_store ? OP_DONE : OP_FAILED;
-	}
-	r = place_open(path ? path : ".", &p);
-	if (r == 0 && !place_is_inside(p))
-		r = -EXDEV;
-	if (r == -EXDEV && !path) {
-		log_msg("status: no store is named; give a path in a mount, --store STORE, or EXPFS_STORE");
-		return OP_USAGE;
-	}
-	if (r == 0 && place_is_dead(p))
-		r = -ENOTCONN;
-	if (r < 0) {
-		log_msg("%s: %s", path ? path : ".",
-			r == -EXDEV     ? "is in no expfs mount; a store is named by --store" :
-			r == -ENOTCONN ? "the daemon of the mount has died; mount the store again" :
-					 strerror(-r));
-		return OP_FAILED;
-	}
-	inside = path ? place_path_inside(p) : NULL;
-	if (inside)
-		json_object_set_new(args, "path", json_string(inside));
-	*ret_store = strdup(p->source);
-	return *ret_store ? OP_DONE : OP_FAILED;
-}
-
 static int run(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "store", required_argument, NULL, 's' }, { "json", no_argument, NULL, 'j' }, { 0 }
-	};
 	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
-	_cleanup_free_ char *store = NULL;
-	const char *named = NULL;
-	bool json = false;
-	enum op_exit exit;
-	int c;
+	_cleanup_target_ struct target t = { 0 };
+	struct target_options o;
+	enum op_exit exit = target_options(argc, argv, &o);
 
-	while ((c = getopt_long(argc, argv, ":", options, NULL)) >= 0) {
-		if (c == 's')
-			named = optarg;
-		else if (c == 'j')
-			json = true;
-		else
-			return cmd_bad_option(argc, argv, c);
-	}
+	if (exit != OP_DONE)
+		return exit;
 	if (argc - optind > 1)
 		return cmd_bad_operands(&cmd_status);
-	exit = choose_store(argv[optind], named, &store, args);
+	exit = target_open("status", argv[optind], o.store, TARGET_THERE, &t);
+	if (exit == OP_DONE && t.path && reply_put_path(args, t.path) < 0)
+		exit = OP_FAILED;
 	if (exit == OP_DONE)
-		exit = client_run(store, "status", args, &answer);
+		exit = client_run(t.store, "status", args, &answer);
 	if (!answer)
 		return exit;
-	if (json) {
+	if (o.json) {
 		cmd_print_json(answer);
 		return exit;
 	}

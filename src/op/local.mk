@@ -3,5 +3,8 @@ libexpfs_a_SOURCES += \
 	src/op/reply.c src/op/reply.h \
 	src/op/request.c src/op/request.h \
 	src/op/warning.c src/op/warning.h \
+	src/op/versions.c src/op/versions.h \
+	src/op/history.c \
+	src/op/forget.c \
 	src/op/status.c \
 	src/op/fsck.c

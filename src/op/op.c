@@ -8,7 +8,9 @@ static const struct {
 	const char *name;
 	enum op_exit (*run)(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 } ops[] = {
+	{ "forget", op_forget },
 	{ "fsck", op_fsck },
+	{ "history", op_history },
 	{ "status", op_status },
 };
 

@@ -28,6 +28,15 @@ enum op_exit op_run(struct expfs *ex, const struct op_caller *caller, const char
  * of `expfs status --json` (spec section 8). */
 enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
+/* op/history.c: {"path"} → {"path", "role", "there": bool, "versions": [{"n", "mtime": text, "size", "mode", "uid", "gid",
+ * "directory": bool, "complete": bool, "step": n or null, "held": bool, "digest": hex or null, "found": path}]}, the
+ * oldest first. OP_NO: nothing is known of the path, {"error"} says so. */
+enum op_exit op_history(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
+/* op/forget.c: {"path", "n": number, or absent: all that nothing needs} → {"path", "forgotten": [n], "kept": [{"n",
+ * "why"}], "freed": bytes}. OP_NO: it is not known, or needed; {"error"} says so. */
+enum op_exit op_forget(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
 /* op/fsck.c: {"repair": bool} → {"clean": bool, "problems": [{"kind", "path",
  * "text", "repaired"}], "found": n, "left": n, "objects": n, "inodes": n, "bytes":
  * n}; found and left (not repaired) count also what is not listed. OP_NO: damage

@@ -1,0 +1,181 @@
+#include "cmd/copy.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "util/io.h"
+#include "util/progress.h"
+
+#define CHUNK (1u << 20)
+#define WRITE 0222
+
+struct copy {
+	mode_t write; /* permissions to write of the top */
+	bool times;
+	char *buf; /* of CHUNK bytes */
+	struct progress progress;
+};
+
+static int copy_bytes(struct copy *c, int from, int to, uint64_t size)
+{
+	uint64_t off = 0;
+
+	while (off < size) {
+		off_t data = lseek(from, (off_t)off, SEEK_DATA);
+		ssize_t n, w;
+
+		if (data < 0 && errno == ENXIO)
+			break; /* a hole up to the end */
+		off = data < 0 ? off : (uint64_t)data;
+		n = io_pread(from, c->buf, (size_t)MIN(size - off, (uint64_t)CHUNK), off);
+		if (n <= 0)
+			return n < 0 ? (int)n : -EIO;
+		w = io_pwrite(to, c->buf, (size_t)n, off);
+		if (w < n)
+			return w < 0 ? (int)w : -ENOSPC;
+		off += (uint64_t)n;
+		progress_add(&c->progress, (uint64_t)n);
+	}
+	return io_truncate(to, size);
+}
+
+static int finish(const struct copy *c, int fd, const struct stat *st, mode_t mode)
+{
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st->st_mtim };
+
+	if (fchown(fd, st->st_uid, st->st_gid) < 0 && errno != EPERM)
+		return -errno;
+	if (fchmod(fd, mode) < 0 || (c->times && futimens(fd, times) < 0))
+		return -errno;
+	return io_sync(fd, false);
+}
+
+static int copy_any(struct copy *c, int from, const char *name, int to, const char *to_name, const mode_t *top);
+
+static int copy_dir(struct copy *c, int from, int to, const char *to_name)
+{
+	_cleanup_close_ int dir = -1;
+	const struct dirent *d;
+	int r = 0;
+	DIR *list;
+
+	if (mkdirat(to, to_name, 0700) < 0)
+		return -errno;
+	dir = openat(to, to_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	from = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	list = from < 0 ? NULL : fdopendir(from);
+	if (!list) {
+		r = -errno;
+		if (from >= 0)
+			close(from);
+		return r;
+	}
+	while (r == 0 && (errno = 0, d = readdir(list)) != NULL)
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+			r = copy_any(c, dirfd(list), d->d_name, dir, d->d_name, NULL);
+	if (r == 0 && errno)
+		r = -errno;
+	closedir(list);
+	return r;
+}
+
+static int copy_any(struct copy *c, int from, const char *name, int to, const char *to_name, const mode_t *top)
+{
+	_cleanup_close_ int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), out = -1;
+	struct stat st;
+	int r = in < 0 ? -errno : io_stat(in, &st);
+
+	if (r < 0)
+		return r;
+	if (S_ISDIR(st.st_mode)) {
+		r = copy_dir(c, in, to, to_name);
+		out = r < 0 ? -1 : openat(to, to_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	} else {
+		out = openat(to, to_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	}
+	if (r == 0)
+		r = out < 0 ? -errno : 0;
+	if (r == 0 && !S_ISDIR(st.st_mode))
+		r = copy_bytes(c, in, out, (uint64_t)st.st_size);
+	/* Write permission goes to who may read, where the top has it for him. */
+	if (r == 0)
+		r = finish(c, out, &st, top ? *top : (st.st_mode & 0555) | (((st.st_mode & 0444) >> 1) & c->write));
+	if (r == 0) {
+		r = close(out) < 0 ? -errno : 0;
+		out = -1;
+	}
+	return r;
+}
+
+/* NAME may be as long as a name can be. */
+static int random_name(const char *name, char **ret)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+	unsigned char seed[6];
+	char text[sizeof(seed) + 1] = "";
+
+	if (getrandom(seed, sizeof(seed), 0) != sizeof(seed))
+		return -EIO;
+	for (size_t i = 0; i < sizeof(seed); i++)
+		text[i] = letters[seed[i] % (sizeof(letters) - 1)];
+	return asprintf(ret, ".%.200s.restore-%s.tmp", name, text) < 0 ? -ENOMEM : 0;
+}
+
+int copy_beside(const char *from, int dir, const char *name, mode_t mode, bool times, char **ret_name)
+{
+	_cleanup_free_ char *buf = malloc(CHUNK), *beside = NULL;
+	struct copy c = { .write = mode & WRITE, .times = times, .buf = buf };
+	struct stat st;
+	int r = buf ? random_name(name, &beside) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	if (fstatat(dir, beside, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	progress_start(&c.progress, "expfs: restore: copying", 0);
+	r = copy_any(&c, AT_FDCWD, from, dir, beside, &mode);
+	progress_end(&c.progress);
+	if (r < 0) {
+		copy_remove(dir, beside);
+		return r;
+	}
+	*ret_name = steal(&beside);
+	return 0;
+}
+
+static int remove_below(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r = 0;
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *d;
+
+	if (!list) {
+		r = -errno;
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	while (r == 0 && (d = readdir(list)) != NULL)
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+			r = copy_remove(dirfd(list), d->d_name);
+	closedir(list);
+	return r;
+}
+
+int copy_remove(int dir, const char *name)
+{
+	int r;
+
+	if (unlinkat(dir, name, 0) == 0)
+		return 0;
+	if (errno != EISDIR)
+		return -errno;
+	r = remove_below(dir, name);
+	return r < 0 ? r : unlinkat(dir, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+}

@@ -1,0 +1,18 @@
+/* Copying a version out of a history view, so that it appears whole or not at all. */
+#ifndef EXPFS_CMD_COPY_H
+#define EXPFS_CMD_COPY_H
+
+#include <sys/types.h>
+
+#include "util/util.h"
+
+/* Copies the file or directory tree from into the directory dir, under a name beside name that has
+ * no role (*ret_name, to be freed), and syncs it. mode: of the top, as views show no permission to write;
+ * what is below it gets as much of that as it shows of the others. times: keep those of
+ * modification. Owners are kept where the process may. On failure nothing is left. */
+int copy_beside(const char *from, int dir, const char *name, mode_t mode, bool times, char **ret_name);
+
+/* Removes a file or a directory tree. */
+int copy_remove(int dir, const char *name);
+
+#endif

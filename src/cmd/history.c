@@ -1,0 +1,97 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmd/client.h"
+#include "cmd/cmd.h"
+#include "cmd/target.h"
+#include "op/reply.h"
+#include "util/util.h"
+
+/* A time of an answer as the user's clock shows it. */
+static void format_time(const char *text, char ret[static 32])
+{
+	struct tm tm = { 0 };
+	time_t t;
+
+	*ret = 0;
+	if (!strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
+		return;
+	t = timegm(&tm);
+	if (localtime_r(&t, &tm))
+		strftime(ret, 32, "%Y-%m-%d %H:%M:%S", &tm);
+}
+
+static void print_version(const json_t *v)
+{
+	const json_t *step = json_object_get(v, "step");
+	const char *digest = cmd_string(v, "digest");
+	char when[32], size[16], at[24] = "-";
+
+	format_time(cmd_string(v, "mtime"), when);
+	cmd_format_bytes((double)cmd_number(v, "size"), size);
+	if (json_is_integer(step))
+		snprintf(at, sizeof(at), "%" JSON_INTEGER_FORMAT, json_integer_value(step));
+	printf("%s %5" JSON_INTEGER_FORMAT "  %-19s  %10s  %-10s  %8s  %-32s  ", json_is_true(json_object_get(v, "held")) ? "*" : " ",
+	       cmd_number(v, "n"), when, size, json_is_true(json_object_get(v, "complete")) ? "complete" : "incomplete", at,
+	       *digest ? digest : "-");
+	cmd_print_text(cmd_string(v, "found"));
+	putchar('\n');
+}
+
+static void print(const json_t *answer)
+{
+	const json_t *v;
+	size_t i;
+
+	printf("%7s  %-19s  %10s  %-10s  %8s  %-32s  %s\n", "version", "time", "size", "", "step", "digest", "found at");
+	json_array_foreach (json_object_get(answer, "versions"), i, v)
+		print_version(v);
+}
+
+static int run(int argc, char **argv)
+{
+	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
+	_cleanup_target_ struct target t = { 0 };
+	struct target_options o;
+	enum op_exit exit = target_options(argc, argv, &o);
+
+	if (exit != OP_DONE)
+		return exit;
+	if (argc - optind != 1)
+		return cmd_bad_operands(&cmd_history);
+	exit = target_open("history", argv[optind], o.store, TARGET_GONE, &t);
+	if (exit == OP_DONE && reply_put_path(args, t.path) < 0)
+		exit = OP_FAILED;
+	if (exit == OP_DONE)
+		exit = client_run(t.store, "history", args, &answer);
+	if (exit == OP_NO)
+		return target_say_unknown("history", &t, answer);
+	if (exit != OP_DONE)
+		return exit;
+	if (o.json)
+		cmd_print_json(answer);
+	else
+		print(answer);
+	return exit;
+}
+
+const struct command cmd_history = {
+	.name = "history",
+	.run = run,
+	.usage = "PATH [--store STORE] [--json]",
+	.summary = "show the versions of a file or a checkpoint",
+	.help = "Shows what a file with a role, or a checkpoint directory, held each time that\n"
+		"its last writer closed it (a directory: that it was complete), the oldest\n"
+		"first; of paths that are gone, too. * is what the path holds now. Each version\n"
+		"is found, read-only, in the mount at the path that is printed last.\n"
+		"\n"
+		"PATH lies in a mount. Otherwise it counts from the top of the store that\n"
+		"--store or the environment variable EXPFS_STORE names.\n"
+		"\n"
+		"  --store STORE  the store, mounted or not\n"
+		"  --json         the answer as JSON\n"
+		"\n"
+		"Exit status 1: nothing is known of the path.\n",
+};
