@@ -13,6 +13,7 @@
 
 /* A change of a few rows writes each page that it touches to the log: half of
  * SQLite's usual size makes creating a file a quarter cheaper. */
+#define PAGE 2048
 #define PAGE_SIZE "PRAGMA page_size=2048"
 
 #define DB_CHUNK (1 << 20)
@@ -214,6 +215,24 @@ int db_begin(struct db *db)
 	db->in_transaction = r == 0;
 	db->error = 0;
 	return r;
+}
+
+int db_size(struct db *db, int64_t *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, "PRAGMA page_count", "");
+
+	if (r == 1)
+		*ret = sqlite3_column_int64(st, 0) * PAGE;
+	return r == 1 ? 0 : r < 0 ? r : -EIO;
+}
+
+int db_extend(struct db *db, int64_t size)
+{
+	sqlite3_int64 hint = size;
+
+	errno = 0;
+	return fail(db, sqlite3_file_control(db->sql, "main", SQLITE_FCNTL_SIZE_HINT, &hint), "extend");
 }
 
 int db_commit(struct db *db)

@@ -29,6 +29,10 @@ struct db {
  * db_end() all that follows then fails likewise, instead of being done by itself. */
 int db_begin(struct db *db);
 int db_commit(struct db *db);
+
+/* Bytes that the database has with what the transaction did; makes its file as large. */
+int db_size(struct db *db, int64_t *ret);
+int db_extend(struct db *db, int64_t size);
 void db_end(struct db *db); /* rolls back what was not committed */
 
 int db_open(struct meta *m, const char *path, bool create, bool writes, struct db *ret);

@@ -67,6 +67,8 @@ static int file_check_lock(sqlite3_file *f, int *ret)
 
 static int file_control(sqlite3_file *f, int op, void *arg)
 {
+	if (op == SQLITE_FCNTL_SIZE_HINT && fault(FAULT_DATABASE, "database xFileControl"))
+		return errno == ENOSPC ? SQLITE_FULL : SQLITE_IOERR_WRITE;
 	return real(f)->pMethods->xFileControl(real(f), op, arg);
 }
 

@@ -43,6 +43,7 @@ struct meta {
 	uint64_t commits, synced;
 	_Atomic uint64_t next_id;
 	uint64_t id_limit; /* next_id in the database; under write_lock */
+	int64_t file_size; /* that the database is known to have on the disk; under write_lock */
 	int log_pages;     /* under write_lock */
 	int sync_error; /* of the first sync that failed, for good */
 	meta_space_fn give_space;
@@ -191,6 +192,21 @@ static int extend_ids(struct meta *m, struct db *db, uint64_t *ret_limit)
 	return meta_set_value(db, "next_id", (int64_t)*ret_limit);
 }
 
+/* Takes the space in the file of the database that what is committed will need there: moving the log must not
+ * fail on a disk that is full by then, for only a log that was moved is written anew in the space that it has. */
+static int extend_file(struct meta *m, struct db *db)
+{
+	int64_t size;
+	int r = db_size(db, &size);
+
+	if (r < 0 || size <= m->file_size)
+		return r;
+	r = db_extend(db, size);
+	if (r == 0)
+		m->file_size = size;
+	return r;
+}
+
 static int write_once(struct meta *m, meta_fn f, void *arg)
 {
 	struct db *db = &m->writer;
@@ -203,7 +219,9 @@ static int write_once(struct meta *m, meta_fn f, void *arg)
 		return r;
 	r = extend_ids(m, db, &limit);
 	result = r < 0 ? r : f(db, arg);
-	r = result < 0 ? result : db_commit(db);
+	r = result < 0 ? result : extend_file(m, db);
+	if (r == 0)
+		r = db_commit(db);
 	db_end(db);
 	if (r < 0) {
 		db->rollbacks++;
@@ -216,16 +234,17 @@ static int write_once(struct meta *m, meta_fn f, void *arg)
 	return result;
 }
 
-/* Moves what is in the log into the database, which can then begin the log anew
- * in the space that it has. */
-static int move_log(struct meta *m)
+/* Moves what is in the log into the database, which can then begin the log anew in the space that it has;
+ * with SQLITE_CHECKPOINT_RESTART once those who read in the log are done. */
+static int move_log(struct meta *m, int mode)
 {
 	int rc;
 
 	scoped_lock(&m->write_lock);
 	errno = 0;
-	rc = sqlite3_wal_checkpoint_v2(m->writer.sql, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	rc = sqlite3_wal_checkpoint_v2(m->writer.sql, "main", mode, NULL, NULL);
 	m->log_pages = 0;
+	m->file_size = 0; /* it may have been cut to what it needs */
 	return rc == SQLITE_BUSY ? 0 : db_error(&m->writer, rc);
 }
 
@@ -242,11 +261,11 @@ void meta_note_sync_failed(struct meta *m)
 static int write_with_space(struct meta *m, meta_fn f, void *arg, bool frees)
 {
 	int r = write_once(m, f, arg);
+	bool given = true;
 
-	for (int i = 0; (r == -ENOSPC || r == -EDQUOT) && i < SPACE_TRIES; i++) {
-		if (i > 0 && !(m->give_space && m->give_space(m->give_space_arg, frees)))
-			break;
-		move_log(m);
+	for (int i = 0; given && (r == -ENOSPC || r == -EDQUOT) && i < SPACE_TRIES; i++) {
+		given = i == 0 || (m->give_space && m->give_space(m->give_space_arg, frees));
+		move_log(m, given ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_RESTART);
 		r = write_once(m, f, arg);
 	}
 	return r;
@@ -340,7 +359,7 @@ int meta_checkpoint(struct meta *m)
 	if (small)
 		return 0;
 	r = meta_sync(m); /* so that less is left to sync under the lock */
-	return r < 0 ? r : move_log(m);
+	return r < 0 ? r : move_log(m, SQLITE_CHECKPOINT_PASSIVE);
 }
 
 struct use {
