@@ -15,7 +15,7 @@ tests_bench_syncs_SOURCES = tests/bench/syncs.c tests/bench/bench.h
 tests_bench_versions_SOURCES = tests/bench/versions.c
 tests_bench_versions_LDADD = $(FUSE_LIBS) $(SQLITE_LIBS)
 
-EXTRA_DIST += tests/bench/run
+EXTRA_DIST += tests/bench/run tests/bench/multiply.py
 
 bench: expfs$(EXEEXT) $(bench_programs)
 	EXPFS='$(abs_builddir)/expfs$(EXEEXT)' EXPFS_BUILDDIR='$(abs_builddir)' '$(srcdir)/tests/bench/run' $(BENCHFLAGS)
