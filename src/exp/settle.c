@@ -99,8 +99,21 @@ static bool is_recent(int64_t at)
 	return monotonic_ns() - at < OPEN_NS;
 }
 
-/* A sealed content that somebody wrote just now and still can write may be in the midst of
- * a save, for a forked child's close seals, too. */
+/* Is it a file that is written once, from its beginning to its end? */
+static bool is_save(struct expfs *ex, struct db *db, uint64_t ino)
+{
+	enum role role = path_role_of_inode(ex, db, ino);
+
+	return (role != ROLE_NONE && role != ROLE_SIGNALS) || path_inode_in_checkpoint(ex, db, ino);
+}
+
+/* Is somebody in the midst of writing what counts as a whole only? A log never is one. */
+static bool is_being_saved(struct expfs *ex, struct db *db, uint64_t ino, const struct file_use *use)
+{
+	return use->written_at && (is_recent(use->begun_at) || is_save(ex, db, ino));
+}
+
+/* A sealed content may be in the midst of a save, for a forked child's close seals, too. */
 static bool may_go_on(struct expfs *ex, struct db *db, uint64_t object)
 {
 	struct file_use use;
@@ -109,7 +122,7 @@ static bool may_go_on(struct expfs *ex, struct db *db, uint64_t object)
 	if (content_owner(db, object, &ino) < 0)
 		return false;
 	file_get_use(ex, ino, &use);
-	return use.written_at && is_recent(use.written_at) && !content_is_shared(db, object);
+	return is_recent(use.written_at) && is_being_saved(ex, db, ino, &use) && !content_is_shared(db, object);
 }
 
 /* What is to be synced of the sealed contents, and what is to be held. */
@@ -167,14 +180,6 @@ struct settle {
 	struct file_drop drop;
 };
 
-/* Is it a file that is written once, from its beginning to its end? */
-static bool is_save(struct expfs *ex, struct db *db, uint64_t ino)
-{
-	enum role role = path_role_of_inode(ex, db, ino);
-
-	return (role != ROLE_NONE && role != ROLE_SIGNALS) || path_inode_in_checkpoint(ex, db, ino);
-}
-
 /* A live content is worth more than what it took the place of if its writers are done,
  * or never will be; live is what it is then. */
 static bool may_settle(struct settle *s, struct db *db)
@@ -183,7 +188,7 @@ static bool may_settle(struct settle *s, struct db *db)
 
 	file_get_use(s->ex, s->ino, &use);
 	s->live = use.written_at && use.fresh ? CONTENT_BEGUN : CONTENT_CHANGED;
-	return s->whatever || !use.written_at || (!is_recent(use.begun_at) && !is_save(s->ex, db, s->ino));
+	return s->whatever || !is_being_saved(s->ex, db, s->ino, &use);
 }
 
 /* It can have been renamed meanwhile, and be a save now. */

@@ -28,7 +28,7 @@
  * FLUSH, at which contents are sealed, also comes when a forked child closes its copy
  * of a descriptor in the midst of a save. Until the last handle is gone, or nobody has
  * written for a minute, the keeper does not let such a content count as whole, whatever
- * its digest says (CONTENT_HELD).
+ * its digest says (CONTENT_HELD); but for a log, which has been open for a minute and is no save.
  *
  * A row goes with fsync of the file; when the keeper has synced the sealed object, or
  * a live one that nobody has open to write; or, where the file has no role of an

@@ -38,7 +38,7 @@ import killer
 import saves
 import states
 
-DISK_MIB, HOST_MIB = 400, 6000
+DISK_MIB, HOST_MIB = 1500, 16000
 SESSION_SECONDS = 40  # the keeper takes what is open for a minute for a log
 
 
@@ -204,7 +204,15 @@ class Bench:
         for name in self.names + ["sql"]:
             os.mkdir(os.path.join(self.store.point, name))
 
+    def is_full(self):
+        """Versions of what was saved are kept: a store takes some sessions."""
+        v = os.statvfs(self.disk.point)
+        return v.f_bavail < v.f_blocks / 2
+
     def begin(self, rnd, number):
+        if self.is_full():
+            self.clean_up()
+            self.make()
         self.load = Load(self, rnd, number)
 
     def clean_up(self):
