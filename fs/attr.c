@@ -5,26 +5,44 @@
 #include "fs.h"
 #include "view.h"
 
+int fs_get_row(struct fs *fs, uint64_t ino, struct inode_row *ret)
+{
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
+
+		r = expfs_inode_get(fs->ex, db, ino, ret);
+	}
+	return r == 0 && (ret->flags & INODE_MANIFEST) ? file_get_seen(fs->ex, ino, ret) : r;
+}
+
+double fs_attr_timeout(const struct inode_row *row)
+{
+	return row->flags & INODE_MANIFEST ? 0 : FS_TIMEOUT;
+}
+
 void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
 	struct inode_row row;
+	double timeout = 0;
 	struct stat st;
 	int r;
 
 	if (view_is(ino)) {
 		r = view_stat(req, ino, &st);
 	} else {
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
-
-		r = expfs_inode_get(fs->ex, db, ino, &row);
-		if (r == 0)
+		r = fi ? fs_get_row_by_handle(fs, ino, fi, &row) : fs_get_row(fs, ino, &row);
+		if (r == 0) {
 			inode_stat(&row, &st);
+			timeout = fs_attr_timeout(&row);
+		}
 	}
 	if (r < 0)
 		fs_reply_err(req, r);
 	else
-		fuse_reply_attr(req, &st, view_is(ino) ? 0 : FS_TIMEOUT);
+		fuse_reply_attr(req, &st, timeout);
 }
 
 #define TRACKED \

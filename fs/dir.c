@@ -102,8 +102,11 @@ static int add_row(void *arg, const struct dirent_row *d, const char *name, cons
 	if (!f->plus)
 		return add_plain(f, name, d->ino, (mode_t)d->type << 12, next);
 	row = *attr;
+	/* Not for others, or sealed meanwhile: the kernel asks again. */
+	if ((row.flags & INODE_MANIFEST) && ((row.flags & INODE_LIVE) || file_in_use(f->fs->ex, row.ino)))
+		return add_plain(f, name, d->ino, (mode_t)d->type << 12, next);
 	if ((row.flags & INODE_LIVE) && expfs_stat_live(f->fs->ex, &row) < 0)
-		return add_plain(f, name, d->ino, (mode_t)d->type << 12, next); /* sealed meanwhile */
+		return add_plain(f, name, d->ino, (mode_t)d->type << 12, next);
 	e = fs_entry(&row);
 	r = itable_add(f->fs->inodes, row.ino);
 	if (r < 0)

@@ -9,8 +9,9 @@
 
 /* What one open file description of the kernel stands for. */
 struct handle {
-	struct file *file;  /* NULL: a file of a view, with this content */
-	struct object *obj; /* pinned; NULL: empty */
+	struct file *file;  /* NULL: a file of a view */
+	bool pinned;        /* it keeps the content that it had when it was opened: */
+	struct object *obj; /* NULL: empty */
 	bool writes;
 	struct file_writer writer;
 	struct handle *next, *prev;
@@ -115,9 +116,21 @@ static void open_view(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fs_reply_err(req, r);
 		return;
 	}
+	h->pinned = true;
 	handle_add(fs_of(req), h, fi);
 	if (fuse_reply_open(req, fi) < 0)
 		handle_free(fs_of(req), h);
+}
+
+/* The kernel's pages of a MANIFEST file would be those of one of its readers, so it keeps none. */
+static int open_manifest(struct handle *h, struct fuse_file_info *fi)
+{
+	int r = h->writes ? 0 : file_pin_seen(h->file, &h->obj);
+
+	h->pinned = r == 1;
+	fi->direct_io = 1;
+	fi->keep_cache = 0;
+	return MIN(r, 0);
 }
 
 void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -146,6 +159,8 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	}
 	if (fi->flags & O_TRUNC)
 		r = file_truncate(f, 0);
+	if (r == 0 && file_is_manifest(f))
+		r = open_manifest(h, fi);
 	if (r < 0)
 		fs_reply_err(req, r);
 	if (r < 0 || fuse_reply_open(req, fi) < 0)
@@ -226,8 +241,8 @@ void fs_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file
 
 static int read_begin(struct handle *h, struct object **ret_obj, int *ret_fd)
 {
-	if (h->file)
-		return file_read_begin(h->file, ret_obj, ret_fd);
+	if (!h->pinned)
+		return file_read_begin(h->file, h->writes, ret_obj, ret_fd);
 	if (h->obj && object_pin(h->obj, ret_fd) < 0)
 		return -EIO;
 	*ret_obj = h->obj ? object_ref(h->obj) : NULL;
@@ -260,7 +275,8 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 
 void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off, struct fuse_file_info *fi)
 {
-	ssize_t n = file_write(handle_of(fi)->file, buf, size, (uint64_t)off);
+	bool append = (fi->flags & O_APPEND) && !fi->writepage;
+	ssize_t n = file_write(handle_of(fi)->file, buf, size, (uint64_t)off, append);
 
 	if (n < 0)
 		fs_reply_err(req, (int)n);
@@ -293,7 +309,7 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len
 	fs_reply_err(req, file_fallocate(handle_of(fi)->file, mode, (uint64_t)off, (uint64_t)len));
 }
 
-static int lseek_view(struct handle *h, off_t off, int whence, uint64_t *ret)
+static int find_data(struct handle *h, off_t off, int whence, off_t *ret)
 {
 	struct object *obj;
 	off_t pos;
@@ -305,20 +321,38 @@ static int lseek_view(struct handle *h, off_t off, int whence, uint64_t *ret)
 	r = pos < 0 ? -errno : 0;
 	file_read_end(obj);
 	if (r == 0)
-		*ret = (uint64_t)pos;
+		*ret = pos;
 	return r;
 }
 
 void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
 {
-	struct handle *h = handle_of(fi);
-	uint64_t pos;
-	int r = h->file ? file_lseek(h->file, (uint64_t)off, whence, &pos) : lseek_view(h, off, whence, &pos);
+	off_t pos = 0;
+	int r = find_data(handle_of(fi), off, whence, &pos);
 
 	if (r < 0)
 		fs_reply_err(req, r);
 	else
-		fuse_reply_lseek(req, (off_t)pos);
+		fuse_reply_lseek(req, pos);
+}
+
+int fs_get_row_by_handle(struct fs *fs, uint64_t ino, struct fuse_file_info *fi, struct inode_row *ret)
+{
+	struct handle *h = handle_of(fi);
+	struct object *obj;
+	struct stat st = { 0 };
+	int fd, r = fs_get_row(fs, ino, ret);
+
+	if (r < 0 || !(ret->flags & INODE_MANIFEST))
+		return r;
+	r = read_begin(h, &obj, &fd);
+	if (r < 0)
+		return r;
+	r = obj ? io_stat(fd, &st) : 0;
+	file_read_end(obj);
+	ret->size = (uint64_t)st.st_size;
+	ret->blocks = (uint64_t)st.st_blocks;
+	return r;
 }
 
 void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct fuse_file_info *fi_in,
@@ -327,7 +361,7 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct 
 	struct handle *in = handle_of(fi_in);
 	ssize_t n = flags ? -EINVAL : -EOPNOTSUPP; /* the kernel copies by itself */
 
-	if (n == -EOPNOTSUPP && in->file)
+	if (n == -EOPNOTSUPP && !in->pinned)
 		n = file_copy(in->file, (uint64_t)off_in, handle_of(fi_out)->file, (uint64_t)off_out, len);
 
 	if (n < 0)

@@ -53,6 +53,14 @@ static inline void fs_reply_err(fuse_req_t req, int r)
 /* 0, or why a name cannot be given to something new or taken from something. */
 int fs_check_name(const char *name);
 
+/* The attributes of an inode; those of a MANIFEST file are not to be kept, for they depend on who asks and
+ * on who writes it. */
+int fs_get_row(struct fs *fs, uint64_t ino, struct inode_row *ret);
+double fs_attr_timeout(const struct inode_row *row);
+
+/* file.c: with the size that it has for the holder of a handle. */
+int fs_get_row_by_handle(struct fs *fs, uint64_t ino, struct fuse_file_info *fi, struct inode_row *ret);
+
 /* An entry of a real inode; the kernel knows it once more when it got it. */
 struct fuse_entry_param fs_entry(const struct inode_row *row);
 void fs_reply_entry(fuse_req_t req, const struct inode_row *row);

@@ -28,7 +28,7 @@ struct fuse_entry_param fs_entry(const struct inode_row *row)
 	struct fuse_entry_param e = {
 		.ino = row->ino,
 		.generation = GENERATION,
-		.attr_timeout = FS_TIMEOUT,
+		.attr_timeout = fs_attr_timeout(row),
 		.entry_timeout = FS_TIMEOUT,
 	};
 
@@ -148,14 +148,12 @@ static int lookup_dots(struct fs *fs, struct db *db, uint64_t ino, bool up, stru
 	return r < 0 || ret->nlink == 0 ? -ESTALE : 0;
 }
 
-static int lookup(struct fs *fs, uint64_t parent, const char *name, struct inode_row *ret)
+static int lookup_row(struct fs *fs, uint64_t parent, const char *name, struct inode_row *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = NULL;
 	struct dirent_row d;
 	int r;
 
-	if (strlen(name) > FS_NAME_MAX)
-		return -ENAMETOOLONG;
 	db = meta_reader(fs->ex->meta);
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
 		return lookup_dots(fs, db, parent, name[1] == '.', ret);
@@ -163,6 +161,13 @@ static int lookup(struct fs *fs, uint64_t parent, const char *name, struct inode
 	if (r == 0)
 		r = expfs_inode_get(fs->ex, db, d.ino, ret);
 	return r == -ESTALE ? -ENOENT : r;
+}
+
+static int lookup(struct fs *fs, uint64_t parent, const char *name, struct inode_row *ret)
+{
+	int r = strlen(name) > FS_NAME_MAX ? -ENAMETOOLONG : lookup_row(fs, parent, name, ret);
+
+	return r == 0 && (ret->flags & INODE_MANIFEST) ? file_get_seen(fs->ex, ret->ino, ret) : r;
 }
 
 void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -353,11 +358,8 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name
 
 	if (r == 0)
 		r = names_write(&n, expfs_write, tx_link);
-	if (r == 0) {
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
-
-		expfs_inode_get(fs->ex, db, ino, &n.row); /* the name is made, whatever this says */
-	}
+	if (r == 0)
+		fs_get_row(fs, ino, &n.row); /* the name is made, whatever this says */
 	if (r < 0)
 		fs_reply_err(req, r);
 	else

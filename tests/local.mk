@@ -62,6 +62,7 @@ bats_tests = \
 	tests/found.bats \
 	tests/config.bats \
 	tests/history.bats \
+	tests/manifest.bats \
 	tests/readme.bats \
 	tests/probes.bats
 
@@ -74,6 +75,7 @@ EXTRA_DIST += \
 	tests/data/store-2.tar.gz \
 	$(bats_tests) \
 	tests/lib.bash \
+	tests/manifest.py \
 	tests/readme.py \
 	tests/posix/checkpoint.py \
 	tests/crash/crowd.py \

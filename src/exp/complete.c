@@ -188,7 +188,7 @@ static ssize_t read_small(struct expfs *ex, uint64_t dir, const char *name, char
 	if (r == 0)
 		r = file_get(ex, d.ino, &f);
 	if (r == 0)
-		r = file_read_begin(f, &obj, &fd);
+		r = file_read_begin(f, false, &obj, &fd);
 	if (r < 0)
 		return r;
 	if (obj) {

@@ -61,6 +61,7 @@ static struct file **find(struct file_table *t, uint64_t ino)
 
 static void file_free(struct file *f)
 {
+	file_end_shown(f);
 	if (f->obj)
 		object_put(f->obj);
 	digest_run_free(f->run);
@@ -97,6 +98,8 @@ static int file_load(struct file *f)
 	f->live = row.object && (row.flags & INODE_LIVE);
 	f->marked = f->live && (row.flags & INODE_CLOSED);
 	f->times_set = true;
+	if (row.flags & INODE_MANIFEST)
+		f->manifest = true;
 	return row.object ? object_get(f->ex->store, row.object, &f->obj) : 0;
 }
 
@@ -202,6 +205,16 @@ void file_get_use(struct expfs *ex, uint64_t ino, struct file_use *ret)
 			.begun_at = f->begun_at,
 			.written_at = f->written_at,
 		};
+}
+
+void file_set_manifest(struct expfs *ex, uint64_t ino)
+{
+	struct file *f;
+
+	scoped_lock(&ex->files->lock);
+	f = *find(ex->files, ino);
+	if (f)
+		f->manifest = true;
 }
 
 int file_new_object(struct expfs *ex, struct object **ret)
@@ -385,6 +398,8 @@ void file_close_writer(struct file *f, const struct file_writer *w)
 	set_closed(f, -1, 0);
 	end_handle(f, w);
 	f->again = f->again && f->writers > 0;
+	if (f->writers == 0)
+		file_end_shown(f);
 	if (f->writers == 0 && !f->dirty) {
 		f->fresh = false;
 		digest_run_free(steal(&f->run));

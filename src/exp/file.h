@@ -61,16 +61,29 @@ void file_open_writer(struct file *f, struct file_writer *ret);
 int file_flush(struct file *f, struct file_writer *w);
 void file_close_writer(struct file *f, const struct file_writer *w);
 
-/* The object to read from with a descriptor that is good until file_read_end();
- * *ret_obj is NULL for an empty file. */
-int file_read_begin(struct file *f, struct object **ret_obj, int *ret_fd);
+/* The object to read from, as a writer or another sees the file, with a descriptor that is good until
+ * file_read_end(); *ret_obj is NULL for an empty file. */
+int file_read_begin(struct file *f, bool writer, struct object **ret_obj, int *ret_fd);
 void file_read_end(struct object *obj);
 
-/* The bytes written; less than n only where the disk is full. */
-ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off);
+/* A MANIFEST file is never seen half written: from its first change until its last writer closed it, those
+ * who do not write it see what it was. Once a close has returned it is seen as it was closed: these wait a moment
+ * for the handle's end.
+ * file_pin_seen(): the content that others see, which stays as it is until file_read_end(); NULL for an empty one.
+ * 0: there is none to stay; it was never closed, and is seen as it is.
+ * file_get_seen(): its attributes, likewise. */
+bool file_is_manifest(const struct file *f);
+int file_pin_seen(struct file *f, struct object **ret); /* 1, 0 */
+int file_get_seen(struct expfs *ex, uint64_t ino, struct inode_row *ret);
+
+/* In a transaction: the row of the inode has INODE_MANIFEST now. */
+void file_set_manifest(struct expfs *ex, uint64_t ino);
+
+/* The bytes written; less than n only where the disk is full. append: to the end of a MANIFEST file, which
+ * the kernel does not know while others see another size. */
+ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off, bool append);
 int file_truncate(struct file *f, uint64_t size);
 int file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len);
-int file_lseek(struct file *f, uint64_t off, int whence, uint64_t *ret);
 
 /* Copies up to len bytes; a whole file into an empty one becomes shared. */
 ssize_t file_copy(struct file *in, uint64_t off_in, struct file *out, uint64_t off_out, uint64_t len);

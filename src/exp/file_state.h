@@ -1,4 +1,4 @@
-/* struct file, for file.c, rw.c, live.c, seal.c and share.c.
+/* struct file, for file.c, rw.c, shown.c, live.c, seal.c and share.c.
  *
  * lock is held through every change of the content, long ones too (copying,
  * reading a whole file for its digest). point guards the pointer obj and its
@@ -27,6 +27,7 @@ struct file {
 	_Atomic int64_t closed_at; /* monotonic: the last close that left none unflushed; 0: written since */
 	_Atomic int64_t begun_at;  /* monotonic: when the first of the writers came, or the content was begun anew */
 	_Atomic int64_t written_at; /* monotonic: the last write by one of them; 0: none */
+	atomic_bool manifest; /* INODE_MANIFEST */
 	atomic_bool fresh;  /* written from empty; set before the content is there */
 	bool dirty;         /* written since the last sealing */
 	uint64_t missing;   /* offset of bytes that could not be written; UINT64_MAX: none */
@@ -38,11 +39,21 @@ struct file {
 	pthread_mutex_t point;
 	struct object *obj; /* NULL: empty */
 	bool live;
+	struct shown *shown; /* of a MANIFEST that is being written: shown.c */
 	bool settled; /* known: obj was synced once, and there is no undo row (exp/undo.h) */
 	int load_error; /* set once: the row could not be read */
 };
 
 /* With f->lock held: */
+
+/* Before a change of the content: others go on seeing what it is now, until file_end_shown(), if
+ * it is a MANIFEST; a failure is logged. */
+void file_keep_shown(struct file *f);
+void file_end_shown(struct file *f);
+bool file_is_shown(const struct file *f); /* is the content of the file the one that others see? */
+
+/* Under f->point: the content that others see, or NULL for an empty one. */
+struct object *file_seen_object(const struct file *f);
 
 /* Notes a write: what was sealed or closed before is so no longer. */
 void file_set_written(struct file *f);

@@ -115,7 +115,7 @@ static int read_row(struct file *f, struct inode_row *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(f->ex->meta);
 
-	return inode_get(db, f->ino, ret);
+	return expfs_inode_get(f->ex, db, f->ino, ret);
 }
 
 static int copy_content(struct file *f, struct object *copy, const struct inode_row *row)
@@ -183,6 +183,6 @@ int file_make_live(struct file *f)
 	}
 	r = read_row(f, &row);
 	if (r == 0)
-		r = unseal(f, &row);
+		r = file_is_shown(f) ? 1 : unseal(f, &row);
 	return r == 1 ? copy_up(f, &row) : r;
 }

@@ -24,7 +24,7 @@ int file_pin_content(const struct file *f, struct object *obj, int *ret_fd)
 	return -EIO;
 }
 
-int file_read_begin(struct file *f, struct object **ret_obj, int *ret_fd)
+int file_read_begin(struct file *f, bool writer, struct object **ret_obj, int *ret_fd)
 {
 	uint64_t last = 0;
 
@@ -33,8 +33,9 @@ int file_read_begin(struct file *f, struct object **ret_obj, int *ret_fd)
 		int r;
 
 		pthread_mutex_lock(&f->point);
-		if (f->obj)
-			obj = object_ref(f->obj);
+		obj = writer ? f->obj : file_seen_object(f);
+		if (obj)
+			object_ref(obj);
 		pthread_mutex_unlock(&f->point);
 		if (!obj) {
 			*ret_obj = NULL;
@@ -67,7 +68,8 @@ static int begin_change(struct file *f, int *ret_fd)
 
 	if (atomic_load(&f->ex->read_only))
 		return -EROFS;
-	r = !f->live ? file_make_live(f) : f->marked ? file_mark_closed(f, false) : 0;
+	file_keep_shown(f);
+	r = !f->live || file_is_shown(f) ? file_make_live(f) : f->marked ? file_mark_closed(f, false) : 0;
 	if (r < 0)
 		return r;
 	r = file_pin_content(f, f->obj, ret_fd);
@@ -96,7 +98,17 @@ static bool made_space(struct file *f, ssize_t r, bool precious, int *tries)
 	return r < 0 && expfs_is_full((int)r) && (*tries)++ < SPACE_TRIES && expfs_make_space(f->ex, precious);
 }
 
-ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off)
+static int get_end(int fd, uint64_t *ret)
+{
+	struct stat st;
+	int r = io_stat(fd, &st);
+
+	if (r == 0)
+		*ret = (uint64_t)st.st_size;
+	return r;
+}
+
+ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off, bool append)
 {
 	ssize_t done;
 	int fd, r;
@@ -106,6 +118,8 @@ ssize_t file_write(struct file *f, const void *buf, size_t n, uint64_t off)
 	if (r < 0)
 		return r;
 	file_set_written(f);
+	if (append && f->manifest)
+		get_end(fd, &off);
 	done = io_pwrite(fd, buf, n, off);
 	for (int i = 0; ((done < 0 && expfs_is_full((int)done)) || (done >= 0 && (size_t)done < n)) && i < SPACE_TRIES; i++) {
 		uint64_t from = done < 0 ? 0 : (uint64_t)done;
@@ -140,6 +154,7 @@ static int truncate_to_empty(struct file *f)
 	r = file_new_object_precious(f->ex, &obj);
 	if (r < 0)
 		return r;
+	file_keep_shown(f);
 	file_set_written(f);
 	return file_replace_empty(f, obj);
 }
@@ -165,8 +180,12 @@ int file_truncate(struct file *f, uint64_t size)
 
 	scoped_lock(&f->lock);
 	r = size == 0 ? truncate_to_empty(f) : truncate_in_place(f, size);
+	if (f->writers > 0)
+		return r;
 	/* By truncate(2) there is no handle whose close would end the writing. */
-	return r < 0 || f->writers > 0 ? r : file_end_writing(f, true);
+	r = r == 0 ? file_end_writing(f, true) : r;
+	file_end_shown(f);
+	return r;
 }
 
 int file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
@@ -187,25 +206,6 @@ int file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len)
 	return r;
 }
 
-int file_lseek(struct file *f, uint64_t off, int whence, uint64_t *ret)
-{
-	struct object *obj;
-	off_t pos;
-	int fd, r;
-
-	r = file_read_begin(f, &obj, &fd);
-	if (r < 0)
-		return r;
-	if (!obj)
-		return -ENXIO;
-	pos = lseek(fd, (off_t)off, whence);
-	r = pos < 0 ? -errno : 0;
-	file_read_end(obj);
-	if (r == 0)
-		*ret = (uint64_t)pos;
-	return r;
-}
-
 /* Copies between backing files, with out->lock held. */
 static ssize_t copy_bytes(struct file *in, uint64_t off_in, struct file *out, uint64_t off_out, uint64_t len)
 {
@@ -218,7 +218,7 @@ static ssize_t copy_bytes(struct file *in, uint64_t off_in, struct file *out, ui
 		return r;
 	file_set_written(out);
 	spoil_digest(out);
-	r = file_read_begin(in, &from, &fd_in);
+	r = file_read_begin(in, true, &from, &fd_in);
 	if (r == 0 && from) {
 		do
 			n = io_copy_range(fd_in, off_in, fd_out, off_out, (size_t)MIN(len, COPY_MAX));
@@ -235,7 +235,7 @@ static int has_bytes_at(struct file *f, uint64_t off)
 	struct stat st;
 	int fd, r;
 
-	r = file_read_begin(f, &obj, &fd);
+	r = file_read_begin(f, true, &obj, &fd);
 	if (r < 0 || !obj)
 		return r;
 	r = io_stat(fd, &st);
@@ -254,6 +254,7 @@ ssize_t file_copy(struct file *in, uint64_t off_in, struct file *out, uint64_t o
 	if (r <= 0)
 		return r;
 	scoped_lock(&out->lock);
+	file_keep_shown(out);
 	r = 0;
 	if (in != out && off_in == 0 && off_out == 0)
 		r = file_share_whole(out, in, MIN(len, (uint64_t)UINT32_MAX), &size);
@@ -349,7 +350,7 @@ static int sync_content(struct file *f, bool data_only, bool wanted)
 		bool settled;
 		int fd;
 
-		r = file_read_begin(f, &obj, &fd);
+		r = file_read_begin(f, true, &obj, &fd);
 		if (r < 0)
 			return r;
 		if (!obj) {

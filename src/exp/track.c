@@ -239,6 +239,12 @@ static int track_file(struct expfs *ex, struct db *db, const struct ancestry *a,
 		return r;
 	if (new)
 		t = (struct tracked_row){ .id = meta_id(ex->meta), .parent = up.id, .step = NO_STEP };
+	if (role == ROLE_MANIFEST && !(row->flags & INODE_MANIFEST)) {
+		r = inode_set_manifest(db, row->ino);
+		if (r < 0)
+			return r;
+		file_set_manifest(ex, row->ino);
+	}
 	t.is_dir = false;
 	t.ino = row->ino;
 	t.run = up.run;

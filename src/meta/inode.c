@@ -52,7 +52,7 @@ int inode_update(struct db *db, const struct inode_row *i)
 {
 	return db_run(db,
 		      "UPDATE inode SET mode=?2, nlink=?3, uid=?4, gid=?5, size=?6, blocks=?7, atime=?8, mtime=?9,"
-		      " ctime=?10, \"order\"=?11, flags=?12 WHERE ino=?1",
+		      " ctime=?10, \"order\"=?11, flags=?12 | (flags & 8) WHERE ino=?1",
 		      "iiiiiiiiiiii", (int64_t)i->ino, (int64_t)i->mode, (int64_t)i->nlink, (int64_t)i->uid,
 		      (int64_t)i->gid, (int64_t)i->size, (int64_t)i->blocks, i->atime, i->mtime, i->ctime,
 		      (int64_t)i->order, (int64_t)i->flags);
@@ -63,6 +63,11 @@ int inode_set_object(struct db *db, uint64_t ino, uint64_t object)
 {
 	return db_run(db, "UPDATE inode SET object=" NULLABLE("?2") " WHERE ino=?1", "ii", (int64_t)ino,
 		      (int64_t)object);
+}
+
+int inode_set_manifest(struct db *db, uint64_t ino)
+{
+	return db_run(db, "UPDATE inode SET flags=flags | 8 WHERE ino=?1", "i", (int64_t)ino);
 }
 
 int inode_touch_dir(struct db *db, uint64_t ino, int64_t now, int nlink_delta)

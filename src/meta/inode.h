@@ -12,6 +12,7 @@
 #define INODE_CLOSED 1
 #define INODE_IMPORTED 2 /* given a time before its birth here: a copy of something older */
 #define INODE_LIVE 4     /* its object is live: size, blocks, mtime are the backing file's */
+#define INODE_MANIFEST 8 /* one of its names had the role MANIFEST when its writer had closed it */
 
 struct inode_row {
 	uint64_t ino;
@@ -27,8 +28,9 @@ struct inode_row {
 /* target is NUL-terminated, of a symbolic link only, else NULL. */
 int inode_insert(struct db *db, const struct inode_row *row, const char *target);
 int inode_get(struct db *db, uint64_t ino, struct inode_row *ret); /* -ESTALE: no such row */
-int inode_update(struct db *db, const struct inode_row *row); /* all but ino, rdev, btime, object */
+int inode_update(struct db *db, const struct inode_row *row); /* all but ino, rdev, btime, object, INODE_MANIFEST */
 int inode_set_object(struct db *db, uint64_t ino, uint64_t object);
+int inode_set_manifest(struct db *db, uint64_t ino);
 
 /* Sets mtime and ctime of a directory whose entries changed, and adds to its
  * link count; the
