@@ -84,6 +84,22 @@ is_only() { # PATH SIZE LETTER
     is_bytes "$D/last.ckpt" 3000000 1
 }
 
+@test "a checkpoint that latest led to, and that the disk lost, leaves a sound store, and latest leads to the one before" {
+    checkpoint zip "$D/last.pt" 3000000 1
+    sync_all
+    checkpoint zip "$D/last.pt" 3000000 2
+    checkpoint zip "$D/step_5.pt" 3000000 3
+    equal "$(readlink "$D/.expfs/latest")" ../step_5.pt
+    sync_names
+    power_cut
+    umount_store
+    "$EXPFS" fsck "$STORE"
+    mount_store
+    equal "$(readlink "$D/.expfs/latest")" ../last.pt
+    checkpoint zip "$SCRATCH/wanted" 3000000 1
+    cmp "$D/last.pt" "$SCRATCH/wanted"
+}
+
 @test "a checkpoint that is being written over an old one when the power fails is the old one" {
     bytes "$D/last.ckpt" 3000000 1
     sync_all

@@ -135,6 +135,14 @@ int tx_track_end_version(struct expfs *ex, struct db *db, struct tracked_row *t,
 	return end_version(db, t, meta_id(ex->meta), false, drop);
 }
 
+/* It has no complete version, or none that is to be had. */
+static void no_good(struct tracked_row *t)
+{
+	t->good = 0;
+	t->step = NO_STEP;
+	t->rank = 0;
+}
+
 /* Nothing stands at a tracked path any more, or nothing that counts for itself. Its role
  * tells of what it was. */
 static int end_path(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
@@ -142,9 +150,8 @@ static int end_path(struct expfs *ex, struct db *db, struct tracked_row *t, stru
 	int r = end_version(db, t, meta_id(ex->meta), true, drop);
 
 	t->ino = t->is_dir ? t->ino : 0;
-	t->good = t->changed = 0;
-	t->step = NO_STEP;
-	t->rank = 0;
+	t->changed = 0;
+	no_good(t);
 	return r < 0 ? r : tracked_update(db, t);
 }
 
@@ -250,8 +257,8 @@ static int track_file(struct expfs *ex, struct db *db, const struct ancestry *a,
 	t.run = up.run;
 	t.role = (int)role;
 	if (role != ROLE_WEIGHTS) {
-		t.good = t.changed = 0;
-		t.step = NO_STEP;
+		t.changed = 0;
+		no_good(&t);
 	}
 	r = track_content(ex, db, &t, name, row, d->order, drop);
 	if (r < 0)
@@ -450,6 +457,8 @@ static int track_lost(struct expfs *ex, struct db *db, uint64_t object)
 		if (r == 0)
 			r = tracked_get(db, v.tracked, &t);
 		if (r == 0) {
+			if (t.good == id)
+				no_good(&t);
 			t.head = t.head == id ? 0 : t.head;
 			t.changed = t.ino && t.role == ROLE_WEIGHTS ? meta_id(ex->meta) : 0;
 			r = tracked_update(db, &t);
