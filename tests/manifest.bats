@@ -257,3 +257,113 @@ fd = os.open(sys.argv[1], os.O_WRONLY | os.O_TRUNC); os.write(fd, b"torn"); open
     timeout 300 python3 "$EXPFS_SRCDIR/tests/manifest.py" "$P" "$(long && echo 120 || echo 5)" 3>&-
     timeout 300 python3 "$EXPFS_SRCDIR/tests/manifest.py" "$MNT/.checkpoint_manager_state.json" 2 3>&-
 }
+
+# --- manifests that lost experiments ---
+
+# manifest HASH...: the text of one with these experiments, the last one the latest
+manifest() {
+    local hash
+    echo experiments:
+    for hash; do printf '  %s:\n    hp_hash: %s\n    latest_weight_step: null\n' "$hash" "${hash:0:8}"; done
+    echo "latest_hash: ${!#}"
+    echo "last_updated: '2026-11-30T01:02:03'"
+}
+A=aaaaaaaabbbbbbbbcccccccc B=aaaaaaaabbbbbbbbdddddddd C=01234567e1234567dddddddd
+
+# warned KIND [PATH]: the texts of the warnings of status of this kind, one a line
+warned() {
+    "$EXPFS" status "${2:-$MNT}" --json 3>&- | python3 -c '
+import json, sys
+for w in json.load(sys.stdin)["warnings"]:
+    if w["kind"] == sys.argv[1]: print(w["path"] + " " + w["text"])' "$1"
+}
+
+@test "status tells of a manifest that lost experiments, and which version has them" {
+    manifest $A >"$P"
+    manifest $A $B >"$P"
+    manifest $A $B $C >"$P"
+    equal "$(warned manifest-lost)" ""
+    manifest $C >"$P"
+    equal "$(warned manifest-lost)" "/checkpoints/manifest.yaml lost experiments; it has 1 of the 3 experiments of version 3, which comes back by: expfs restore $MNT/checkpoints/manifest.yaml@3"
+    "$EXPFS" status "$MNT" 3>&- | grep "manifest-lost: /checkpoints/manifest.yaml lost experiments"
+}
+
+@test "it is told until a version with all of them is there again, by restore or by the program" {
+    manifest $A $B >"$P"
+    manifest $C >"$P"
+    manifest $C $A >"$P"
+    [[ $(warned manifest-lost) == *"1 of the 2 experiments of version 1,"* ]]
+    remount
+    [[ $(warned manifest-lost) == *"1 of the 2 experiments of version 1,"* ]]
+    manifest $C $A $B >"$P"
+    equal "$(warned manifest-lost)" ""
+    manifest $B >"$P"
+    "$EXPFS" restore "$P@4" 3>&-
+    cmp "$P" <(manifest $C $A $B)
+    equal "$(warned manifest-lost)" ""
+    remount
+    equal "$(warned manifest-lost)" ""
+}
+
+@test "a manifest that is empty, does not parse, is cut or has experiments: alone is told of, each in its words" {
+    manifest $A $B >"$SCRATCH/good"
+    tell() {
+        cp "$SCRATCH/good" "$P"
+        equal "$(warned manifest-lost)" ""
+        cat >"$P"
+        warned manifest-lost
+    }
+    [[ $(tell </dev/null) == "/checkpoints/manifest.yaml is empty; it has 0 of the 2 experiments of version "* ]]
+    [[ $(head -c 50 "$SCRATCH/good" | tell) == "/checkpoints/manifest.yaml does not parse: line "*"; it has 0 of the 2 experiments"* ]]
+    [[ $(head -n 4 "$SCRATCH/good" | tell) == *" has no latest_hash; it has 1 of the 2 experiments"* ]]
+    [[ $(head -n 7 "$SCRATCH/good" | tell) == *" has no latest_hash; it has 2 of the 2 experiments"* ]]
+    [[ $(echo experiments: | tell) == *" has no experiments; it has 0 of the 2 experiments"* ]]
+}
+
+@test "a manifest that is being written, was removed, or whose better version was forgotten is not told of" {
+    manifest $A $B >"$P"
+    exec 7>"$P"
+    equal "$(warned manifest-lost)" ""
+    manifest $A >&7
+    equal "$(warned manifest-lost)" ""
+    exec 7>&-
+    [[ $(warned manifest-lost) == *"1 of the 2 experiments of version 1,"* ]]
+    "$EXPFS" forget "$P@1" 3>&-
+    equal "$(warned manifest-lost)" ""
+    manifest $B >"$P"
+    [[ $(warned manifest-lost) == *"0 of the 1 experiments of version 2,"* ]]
+    rm "$P"
+    equal "$(warned manifest-lost)" ""
+}
+
+@test "manifests of runs and of directories in them are told of with their branch" {
+    mkdir -p "$MNT/runs/r/deep/checkpoints" "$MNT/runs/other"
+    P=$MNT/runs/r/deep/checkpoints/manifest.yaml
+    manifest $A $B >"$P"
+    manifest $B >"$P"
+    echo x >"$MNT/runs/other/config.yaml"
+    [[ $(warned manifest-lost "$MNT/runs/r") == "/runs/r/deep/checkpoints/manifest.yaml lost"* ]]
+    equal "$(warned manifest-lost "$MNT/runs/other")" ""
+    umount_store
+    "$EXPFS" status --store "$STORE" 3>&- | grep -F "restore /runs/r/deep/checkpoints/manifest.yaml@1"
+}
+
+@test "status tells of a state file whose experiment no manifest of its root lists" {
+    state() { echo "{\"current_exp_hash\": \"$1\", \"previous_exp_hash\": null}" >"$MNT/.checkpoint_manager_state.json"; }
+    local told="/.checkpoint_manager_state.json names the experiment $C, which checkpoints/manifest.yaml does not list; a training that resumes from it loads nothing"
+    manifest $A $B >"$P"
+    state $B
+    equal "$(warned state-unknown-hash)" ""
+    state $C
+    equal "$(warned state-unknown-hash)" "$told"
+    manifest $A $B $C >"$P"
+    equal "$(warned state-unknown-hash)" ""
+    : >"$P"
+    equal "$(warned state-unknown-hash)" "$told"
+    rm "$P"
+    equal "$(warned state-unknown-hash)" "${told/checkpoints\/manifest.yaml does not list/no manifest lists}"
+    echo '{"current_exp_hash": null}' >"$MNT/.checkpoint_manager_state.json"
+    equal "$(warned state-unknown-hash)" ""
+    echo '{"current_exp_' >"$MNT/.checkpoint_manager_state.json"
+    equal "$(warned state-unknown-hash)" ""
+}

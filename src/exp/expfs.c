@@ -9,6 +9,7 @@
 #include "exp/ancestry.h"
 #include "exp/file.h"
 #include "exp/keeper.h"
+#include "exp/manifests.h"
 #include "exp/recover.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
@@ -203,6 +204,8 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 	if (r == 0)
 		r = ancestries_new(&ex->ancestries);
 	if (r == 0)
+		r = manifests_new(&ex->manifests);
+	if (r == 0)
 		r = begin_use(ex);
 	if (r == 0)
 		r = follow_rules(ex);
@@ -243,6 +246,8 @@ int expfs_close(struct expfs *ex)
 		file_table_free(ex->files);
 	if (ex->ancestries)
 		ancestries_free(ex->ancestries);
+	if (ex->manifests)
+		manifests_free(ex->manifests);
 	if (ex->config)
 		config_free(ex->config);
 	if (ex->store)

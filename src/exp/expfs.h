@@ -40,6 +40,7 @@ struct expfs {
 	struct file_table *files; /* exp/file.h */
 	struct keeper *keeper;    /* exp/keeper.h */
 	struct ancestries *ancestries; /* exp/ancestry.h */
+	struct manifests *manifests;   /* exp/manifests.h */
 	atomic_uint track_faults;      /* exp/track.h */
 	char *mountpoint;   /* absolute, or NULL while not mounted */
 	char device[MOUNTS_DEVICE]; /* of the mount, or empty */

@@ -16,6 +16,7 @@ libexpfs_a_SOURCES += \
 	src/exp/judge.c src/exp/judge.h \
 	src/exp/checkpoint.c src/exp/checkpoint.h \
 	src/exp/history.c src/exp/history.h \
+	src/exp/manifests.c src/exp/manifests.h \
 	src/exp/complete.c src/exp/complete.h \
 	src/exp/entries.c src/exp/entries.h \
 	src/exp/branch.c src/exp/branch.h

@@ -75,6 +75,9 @@ int tracked_list(struct db *db, uint64_t parent, tracked_fn f, void *arg);
 int tracked_list_dirs(struct db *db, uint64_t parent, tracked_fn f, void *arg);
 int tracked_list_incomplete(struct db *db, uint64_t run, tracked_fn f, void *arg);
 
+/* The same for what is there and has a role, of a run. */
+int tracked_list_role(struct db *db, uint64_t run, int role, tracked_fn f, void *arg);
+
 /* Two that are complete, in one directory and with one step. */
 typedef int (*tracked_pair_fn)(void *arg, const struct tracked_row *row, const char *name, const char *other);
 int tracked_list_same_step(struct db *db, uint64_t run, tracked_pair_fn f, void *arg);

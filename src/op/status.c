@@ -103,7 +103,8 @@ static int add_branch(struct expfs *ex, const struct branch *b, json_t *branches
 		return r;
 	json_array_append_new(branches, json_pack("{s:o, s:o, s:o}", "name", reply_text(b->name), "run",
 						  reply_path(b->path), "latest", latest));
-	return warn_of_checkpoints(ex, b, json_is_null(latest), warnings);
+	r = warn_of_checkpoints(ex, b, json_is_null(latest), warnings);
+	return r < 0 ? r : warn_of_manifests(ex, b, warnings);
 }
 
 /* The branches whose run lies below a path, or the path below it. */

@@ -5,6 +5,7 @@
 
 #include "exp/checkpoint.h"
 #include "exp/judge.h"
+#include "exp/manifests.h"
 #include "op/reply.h"
 
 /* path is one of the room exp, or NULL. */
@@ -111,7 +112,7 @@ static int add(struct found *f, const struct tracked_row *t, const char *name, c
 	return r < 0 ? r : f->v[f->n - 1].name ? 0 : -ENOMEM;
 }
 
-static int add_incomplete(void *arg, const struct tracked_row *t, const char *name)
+static int add_path(void *arg, const struct tracked_row *t, const char *name)
 {
 	return add(arg, t, name, NULL);
 }
@@ -128,7 +129,24 @@ static int add_duplicate(void *arg, const struct tracked_row *t, const char *nam
 	return strcmp(a, b) == 0 ? add(arg, t, name, other) : 0;
 }
 
-static int find(struct expfs *ex, const struct branch *b, struct found *ret, bool duplicates)
+static int list_incomplete(struct db *db, uint64_t run, struct found *f)
+{
+	return tracked_list_incomplete(db, run, add_path, f);
+}
+
+static int list_duplicates(struct db *db, uint64_t run, struct found *f)
+{
+	return tracked_list_same_step(db, run, add_duplicate, f);
+}
+
+static int list_manifests(struct db *db, uint64_t run, struct found *f)
+{
+	return tracked_list_role(db, run, ROLE_MANIFEST, add_path, f);
+}
+
+/* Of the run of a branch. */
+static int find(struct expfs *ex, const struct branch *b, int (*list)(struct db *, uint64_t, struct found *),
+		struct found *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	struct tracked_row run;
@@ -136,15 +154,14 @@ static int find(struct expfs *ex, const struct branch *b, struct found *ret, boo
 
 	ret->db = db;
 	if (r == 0)
-		r = duplicates ? tracked_list_same_step(db, run.id, add_duplicate, ret) :
-				 tracked_list_incomplete(db, run.id, add_incomplete, ret);
+		r = list(db, run.id, ret);
 	return r == -ENOENT ? 0 : MIN(r, 0);
 }
 
 static int warn_of_incomplete(struct expfs *ex, const struct branch *b, bool none, json_t *warnings)
 {
 	_cleanup_(cleanup_found) struct found *f = calloc(1, sizeof(*f));
-	int r = f ? find(ex, b, f, false) : -ENOMEM;
+	int r = f ? find(ex, b, list_incomplete, f) : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < f->n; i++) {
 		_cleanup_free_ char *why = NULL;
@@ -166,8 +183,33 @@ int warn_of_checkpoints(struct expfs *ex, const struct branch *b, bool none, jso
 	f = r == 0 ? calloc(1, sizeof(*f)) : NULL;
 	if (!f)
 		return r < 0 ? r : -ENOMEM;
-	r = find(ex, b, f, true);
+	r = find(ex, b, list_duplicates, f);
 	for (size_t i = 0; r == 0 && i < f->n; i++)
 		warn(warnings, "duplicate-step", f->v[i].path, "stands for the same step as %s", f->v[i].other);
+	return r;
+}
+
+static void warn_of_manifest(struct expfs *ex, const char *path, const struct manifest_finding *f, json_t *warnings)
+{
+	if (f->fault == MANIFEST_LOST)
+		warn(warnings, "manifest-lost", path, "%s, which comes back by: expfs restore %s/%s@%llu", f->text,
+		     ex->mountpoint ? ex->mountpoint : "", path, (unsigned long long)f->better);
+	else if (f->fault == MANIFEST_UNKNOWN_HASH)
+		warn(warnings, "state-unknown-hash", path, "%s", f->text);
+}
+
+int warn_of_manifests(struct expfs *ex, const struct branch *b, json_t *warnings)
+{
+	_cleanup_(cleanup_found) struct found *f = calloc(1, sizeof(*f));
+	int r = f ? find(ex, b, list_manifests, f) : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < f->n; i++) {
+		struct manifest_finding finding;
+
+		r = manifest_find_fault(ex, &f->v[i].t, f->v[i].name, &finding);
+		if (r == 0)
+			warn_of_manifest(ex, f->v[i].path, &finding, warnings);
+		manifest_finding_free(&finding);
+	}
 	return r;
 }
