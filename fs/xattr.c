@@ -5,10 +5,13 @@
 #include <sys/xattr.h>
 
 #include "exp/checkpoint.h"
+#include "exp/complete.h"
 #include "exp/path.h"
 #include "fs.h"
 #include "meta/content.h"
 #include "meta/xattr.h"
+#include "store/digest.h"
+#include "util/io.h"
 #include "view.h"
 
 #define OURS "user.expfs."
@@ -89,12 +92,34 @@ void fs_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 	fs_reply_err(req, change(fs_of(req), &c));
 }
 
-static int content_digest(struct fs *fs, uint64_t ino, char **ret)
+static int hex(const uint8_t *digest, size_t n, char **ret)
+{
+	char *s = malloc(2 * n + 1);
+
+	if (!s)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		snprintf(s + 2 * i, 3, "%02x", digest[i]);
+	*ret = s;
+	return 0;
+}
+
+static int number(int64_t n, char **ret)
+{
+	return asprintf(ret, "%lld", (long long)n) < 0 ? -ENOMEM : 0;
+}
+
+static int text(const char *s, char **ret)
+{
+	*ret = strdup(s);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int digest_value(struct fs *fs, uint64_t ino, char **ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 	struct inode_row row;
 	struct content_row content;
-	char hex[2 * CONTENT_DIGEST + 1];
 	int r = inode_get(db, ino, &row);
 
 	if (r < 0)
@@ -102,56 +127,127 @@ static int content_digest(struct fs *fs, uint64_t ino, char **ret)
 	if (!row.object || (row.flags & INODE_LIVE))
 		return -ENODATA;
 	r = content_get(db, row.object, &content);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < CONTENT_DIGEST; i++)
-		snprintf(hex + 2 * i, 3, "%02x", content.digest[i]);
-	*ret = strdup(hex);
-	return *ret ? 0 : -ENOMEM;
+	return r < 0 ? r : hex(content.digest, CONTENT_DIGEST, ret);
 }
 
-static int checkpoint_value(struct fs *fs, uint64_t ino, bool step, char **ret)
+static int sha256_of(struct file *f, char **ret)
+{
+	uint8_t digest[DIGEST_SHA256_SIZE];
+	struct stat st = { 0 };
+	struct object *obj;
+	int fd = -1, r = file_read_begin(f, true, &obj, &fd);
+
+	if (r < 0)
+		return r;
+	r = obj ? io_stat(fd, &st) : 0;
+	if (r == 0)
+		r = digest_file_sha256(fd, (uint64_t)st.st_size, digest);
+	file_read_end(obj);
+	return r < 0 ? r : hex(digest, sizeof(digest), ret);
+}
+
+/* Of a content that somebody began to write meanwhile it would be one of nothing. */
+static int sha256_value(struct fs *fs, uint64_t ino, char **ret)
+{
+	_cleanup_(cleanup_file) struct file *f = NULL;
+	_cleanup_free_ char *value = NULL;
+	int r = file_get(fs->ex, ino, &f);
+
+	if (r == 0)
+		r = file_is_written(fs->ex, ino) ? -ENODATA : sha256_of(f, &value);
+	if (r < 0)
+		return r == -EINVAL ? -ENODATA : r;
+	if (file_is_written(fs->ex, ino))
+		return -ENODATA;
+	*ret = steal(&value);
+	return 0;
+}
+
+static int version_value(struct fs *fs, uint64_t ino, char **ret)
+{
+	uint64_t n;
+	int r = checkpoint_version_of(fs->ex, ino, &n);
+
+	return r < 0 ? r : number((int64_t)n, ret);
+}
+
+static int step_value(struct fs *fs, uint64_t ino, char **ret)
 {
 	struct checkpoint_state c;
 	int r = checkpoint_state_of(fs->ex, ino, &c);
 
-	if (r < 0)
-		return r == -ENOENT ? -ENODATA : r;
-	if (!step)
-		*ret = strdup(c.complete ? "1" : "0");
-	else if (c.step == NO_STEP)
-		return -ENODATA;
-	else if (asprintf(ret, "%lld", (long long)c.step) < 0)
-		*ret = NULL;
-	return *ret ? 0 : -ENOMEM;
+	return r < 0 ? r : c.step == NO_STEP ? -ENODATA : number(c.step, ret);
 }
 
-/* A made-up attribute: of anything with a role. */
-static int our_value(struct fs *fs, uint64_t ino, const char *key, char **ret)
+static int complete_value(struct fs *fs, uint64_t ino, char **ret)
 {
-	_cleanup_free_ char *path = NULL;
-	enum role role = ROLE_NONE;
-	int r;
+	struct checkpoint_state c;
+	int r = checkpoint_state_of(fs->ex, ino, &c);
+
+	return r < 0 ? r : number(c.complete, ret);
+}
+
+static int tier_value(struct fs *fs, uint64_t ino, char **ret)
+{
+	return text("hot", ret);
+}
+
+/* What its contents take of the disk, whoever shares them. */
+static int stored_value(struct fs *fs, uint64_t ino, char **ret)
+{
+	_cleanup_members_ struct members m = { 0 };
+	struct inode_row row;
+	uint64_t blocks = 0;
+	int r = fs_get_row(fs, ino, &row);
+
+	if (r == 0 && S_ISDIR(row.mode))
+		r = members_load(fs->ex, ino, &m);
+	else
+		blocks = row.blocks;
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < m.n; i++)
+		blocks += m.v[i].row.blocks;
+	return number((int64_t)blocks * 512, ret);
+}
+
+/* Digits are the name of a checkpoint where others stand beside it, which its path does not tell. */
+static enum role role_of_inode(struct fs *fs, uint64_t ino)
+{
+	struct checkpoint_state c;
+	enum role role;
 
 	{
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 
-		r = path_of(db, ino, &path);
-		if (r == 0)
-			role = path_role_of_inode(fs->ex, db, ino);
+		role = path_role_of_inode(fs->ex, db, ino);
 	}
-	if (r < 0)
-		return r == -ENOENT ? -ENODATA : r;
-	if (!strcmp(key, "step") || !strcmp(key, "complete"))
-		return checkpoint_value(fs, ino, !strcmp(key, "step"), ret);
-	if (role == ROLE_NONE)
-		return -ENODATA;
-	if (!strcmp(key, "digest"))
-		return content_digest(fs, ino, ret);
-	if (strcmp(key, "role") != 0)
-		return -ENODATA;
-	*ret = strdup(role_name(role));
-	return *ret ? 0 : -ENOMEM;
+	return role == ROLE_NONE && checkpoint_state_of(fs->ex, ino, &c) == 0 ? ROLE_WEIGHTS : role;
+}
+
+static int role_value(struct fs *fs, uint64_t ino, char **ret)
+{
+	return text(role_name(role_of_inode(fs, ino)), ret);
+}
+
+static const struct {
+	const char *key;
+	int (*get)(struct fs *fs, uint64_t ino, char **ret); /* -ENOENT: there is none */
+} made_up[] = {
+	{ "role", role_value },         { "step", step_value },       { "complete", complete_value },
+	{ "digest", digest_value },     { "sha256", sha256_value },   { "version", version_value },
+	{ "stored_bytes", stored_value }, { "tier", tier_value },
+};
+
+/* Of anything with a role. */
+static int our_value(struct fs *fs, uint64_t ino, const char *key, char **ret)
+{
+	int r = -ENODATA;
+
+	for (size_t i = 0; i < ARRAY_SIZE(made_up); i++)
+		if (!strcmp(key, made_up[i].key) && role_of_inode(fs, ino) != ROLE_NONE)
+			r = made_up[i].get(fs, ino, ret);
+	return r == -ENOENT ? -ENODATA : r;
 }
 
 static int get_value(struct fs *fs, uint64_t ino, const char *name, void **ret, size_t *ret_len)

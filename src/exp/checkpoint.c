@@ -341,21 +341,53 @@ static int look_at(struct expfs *ex, uint64_t ino, struct tracked_row *t, struct
 	return r == 0 ? checkpoint_is_there(db, t, v) : r == -ENOENT ? 0 : r;
 }
 
-int checkpoint_state_of(struct expfs *ex, uint64_t ino, struct checkpoint_state *ret)
+/* Brings the rows of its run in line with what is there. */
+static int judge_around(struct expfs *ex, uint64_t ino)
 {
-	_cleanup_free_ char *name = NULL;
 	struct tracked_row t;
-	struct version_row v = { .step = NO_STEP };
 	int r = track_moved(ex);
-	int there;
 
 	if (r == 0) {
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
 		r = find_by_inode(db, ino, &t);
 	}
+	return r < 0 ? r : judge_changed(ex, t.run);
+}
+
+static int get_head(struct expfs *ex, uint64_t ino, struct tracked_row *t, struct version_row *v)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	int r = find_by_inode(db, ino, t);
+
 	if (r == 0)
-		r = judge_changed(ex, t.run);
+		r = t->head ? version_get(db, t->head, v) : -ENOENT;
+	return r < 0 ? r : checkpoint_is_there(db, t, v);
+}
+
+int checkpoint_version_of(struct expfs *ex, uint64_t ino, uint64_t *ret_n)
+{
+	struct tracked_row t;
+	struct version_row v;
+	int r = judge_around(ex, ino);
+
+	if (r == 0)
+		r = get_head(ex, ino, &t, &v);
+	if (r < 0)
+		return r;
+	if (r == 0 || (!t.is_dir && file_is_written(ex, ino)))
+		return -ENOENT;
+	*ret_n = v.n;
+	return 0;
+}
+
+int checkpoint_state_of(struct expfs *ex, uint64_t ino, struct checkpoint_state *ret)
+{
+	_cleanup_free_ char *name = NULL;
+	struct tracked_row t;
+	struct version_row v = { .step = NO_STEP };
+	int there, r = judge_around(ex, ino);
+
 	if (r < 0)
 		return r;
 	there = look_at(ex, ino, &t, &v, &name);

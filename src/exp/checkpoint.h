@@ -49,6 +49,10 @@ struct checkpoint_state {
 };
 int checkpoint_state_of(struct expfs *ex, uint64_t ino, struct checkpoint_state *ret);
 
+/* The number of the version that a file or directory with a role holds, by one of its names; -ENOENT: none that is
+ * whole, for it is being written. */
+int checkpoint_version_of(struct expfs *ex, uint64_t ino, uint64_t *ret_n);
+
 /* 1 if the path holds that version, as it was closed; of a file somebody may have begun to
  * write it again (file_is_written()). */
 int checkpoint_is_there(struct db *db, const struct tracked_row *t, const struct version_row *v);

@@ -10,6 +10,8 @@
 #include "meta/version.h"
 #include "util/io.h"
 
+#define READ_MAX 1000 /* versions, the last ones: some seconds */
+
 /* What is remembered of one manifest, by ids of versions. */
 struct known {
 	uint64_t tracked;
@@ -222,8 +224,11 @@ static int find_lost(struct expfs *ex, const struct tracked_row *t, struct manif
 	_cleanup_(cleanup_walk) struct walk w = { .ex = ex };
 	_cleanup_(cleanup_versions) struct versions l = { .known = recall(ex, t->id) };
 	int r = list_versions(ex, &l);
+	size_t i = l.n > READ_MAX ? l.n - READ_MAX : 0;
 
-	for (size_t i = 0; i < l.n && r == 0; i++)
+	if (r == 0 && i > 0 && l.known.best)
+		r = step(&w, &l.v[0]);
+	for (; i < l.n && r == 0; i++)
 		r = step(&w, &l.v[i]);
 	if (r < 0 || !w.had)
 		return r;

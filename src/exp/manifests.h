@@ -4,7 +4,7 @@
  *
  * A manifest is compared with the last version of it that had all that the versions
  * before had. Which one that is, is remembered as long as the store is open, so that
- * each version is read once. */
+ * each version is read once; of those from before that no more than the last thousand. */
 #ifndef EXPFS_MANIFESTS_H
 #define EXPFS_MANIFESTS_H
 

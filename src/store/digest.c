@@ -1,6 +1,7 @@
-/* XXH3-128 by xxHash (https://github.com/Cyan4973/xxHash). */
+/* XXH3-128 by xxHash (https://github.com/Cyan4973/xxHash), SHA-256 by libcrypto. */
 #include "store/digest.h"
 
+#include <openssl/evp.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -90,4 +91,31 @@ int digest_file(int fd, uint64_t size, uint8_t ret[DIGEST_SIZE])
 	}
 	store_digest(d->state, ret);
 	return 0;
+}
+
+static void cleanup_evp(EVP_MD_CTX **c)
+{
+	EVP_MD_CTX_free(*c);
+}
+
+int digest_file_sha256(int fd, uint64_t size, uint8_t ret[DIGEST_SHA256_SIZE])
+{
+	_cleanup_(cleanup_evp) EVP_MD_CTX *c = EVP_MD_CTX_new();
+	_cleanup_free_ char *buf = malloc((size_t)MIN(size, (uint64_t)CHUNK) + 1);
+
+	if (!c || !buf || !EVP_DigestInit_ex(c, EVP_sha256(), NULL))
+		return -ENOMEM;
+	for (uint64_t off = 0; off < size;) {
+		size_t want = (size_t)MIN(size - off, (uint64_t)CHUNK);
+		ssize_t n = io_pread(fd, buf, want, off);
+
+		if (n < 0)
+			return (int)n;
+		if ((size_t)n != want)
+			return -EIO;
+		if (!EVP_DigestUpdate(c, buf, want))
+			return -ENOMEM;
+		off += want;
+	}
+	return EVP_DigestFinal_ex(c, ret, NULL) ? 0 : -ENOMEM;
 }

@@ -29,4 +29,8 @@ bool digest_run_get(const struct digest_run *d, uint64_t size, uint8_t ret[DIGES
 /* The digest of the first size bytes of a file; -EIO where it is shorter. */
 int digest_file(int fd, uint64_t size, uint8_t ret[DIGEST_SIZE]);
 
+/* The same of SHA-256, for people to compare. */
+#define DIGEST_SHA256_SIZE 32
+int digest_file_sha256(int fd, uint64_t size, uint8_t ret[DIGEST_SHA256_SIZE]);
+
 #endif
