@@ -246,9 +246,18 @@ fd = os.open(sys.argv[1], os.O_WRONLY | os.O_TRUNC); os.write(fd, b"torn"); open
     mount_store
     equal "$(cat "$P")" torn
     equal "$(cat "$MNT/.expfs/history/checkpoints/manifest.yaml/1.yaml")" "old content"
+    exec 7<>"$P"
+    printf X >&7
+    equal "$(cat "$P")" torn
+    exec 7>&-
+    equal "$(cat "$P")" Xorn
+    kill_daemon
+    fusermount3 -uz "$MNT"
+    mount_store
+    equal "$(cat "$P")" Xorn
     exec 7>"$P"
     echo new >&7
-    equal "$(cat "$P")" torn
+    equal "$(cat "$P")" Xorn
     exec 7>&-
     equal "$(cat "$P")" new
 }
