@@ -287,8 +287,8 @@ int tracked_list_role(struct db *db, uint64_t run, int role, tracked_fn f, void 
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
-		       "SELECT " COLUMNS ", name FROM tracked WHERE run=?1 AND role=?2 AND role<>0 AND ino IS NOT NULL ORDER BY id",
-		       "ii", (int64_t)run, (int64_t)role);
+		       "SELECT " COLUMNS ", name FROM tracked WHERE run=?1 AND role=?2 AND role<>0 AND ino IS NOT NULL"
+		       " ORDER BY id", "ii", (int64_t)run, (int64_t)role);
 
 	return each(db, st, r, f, arg);
 }
