@@ -44,14 +44,14 @@ role() { xattr "$1" user.expfs.role; }
 }
 
 @test "status names the keys of config.yaml that are not known, and the one that may be meant" {
-    printf 'rols:\n  WEIGHTS: ["*.mine"]\ncommit: immediate\nruns: ["/exp/*"]\n? [a]\n: b\n' >"$STORE/config.yaml"
+    printf 'rols:\n  WEIGHTS: ["*.mine"]\ncache: {}\nruns: ["/exp/*"]\n? [a]\n: b\n' >"$STORE/config.yaml"
     mount_store
     mkdir -p "$MNT/exp/a"
     echo x >"$MNT/exp/a/step_1.pt"
     [[ $(readlink "$MNT/branches/exp.a/latest") == ../../exp/a/step_1.pt ]]
     "$EXPFS" status "$MNT" >"$SCRATCH/status"
     grep -q 'config.yaml: line 1: rols: no key of this version; perhaps roles is meant' "$SCRATCH/status"
-    grep -q 'config.yaml: line 3: commit: no key of this version$' "$SCRATCH/status"
+    grep -q 'config.yaml: line 3: cache: no key of this version$' "$SCRATCH/status"
     equal "$(grep -c config.yaml "$SCRATCH/status")" 3
     umount_store
     "$EXPFS" init "$SCRATCH/other"

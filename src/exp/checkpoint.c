@@ -326,6 +326,17 @@ static int find_by_inode(struct db *db, uint64_t ino, struct tracked_row *ret)
 	return r < 0 ? r : tracked_by_name(db, up.id, name, ret);
 }
 
+int checkpoint_tracked(struct expfs *ex, uint64_t ino, struct tracked_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	int r = track_moved(ex);
+
+	if (r < 0)
+		return r;
+	db = meta_reader(ex->meta);
+	return find_by_inode(db, ino, ret);
+}
+
 static int look_at(struct expfs *ex, uint64_t ino, struct tracked_row *t, struct version_row *v, char **name)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
@@ -345,13 +356,8 @@ static int look_at(struct expfs *ex, uint64_t ino, struct tracked_row *t, struct
 static int judge_around(struct expfs *ex, uint64_t ino)
 {
 	struct tracked_row t;
-	int r = track_moved(ex);
+	int r = checkpoint_tracked(ex, ino, &t);
 
-	if (r == 0) {
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = find_by_inode(db, ino, &t);
-	}
 	return r < 0 ? r : judge_changed(ex, t.run);
 }
 

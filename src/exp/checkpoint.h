@@ -42,6 +42,9 @@ int checkpoint_nearest(const struct checkpoint_set *s, uint64_t step, struct che
 /* The steps, ascending, each once; to be freed. */
 int checkpoint_steps(const struct checkpoint_set *s, uint64_t **ret, size_t *ret_n);
 
+/* The tracked path of a file or directory with a role, by one of its names; -ENOENT. */
+int checkpoint_tracked(struct expfs *ex, uint64_t ino, struct tracked_row *ret);
+
 /* What is known of a file or directory as a checkpoint, by one of its names; -ENOENT: it is none. */
 struct checkpoint_state {
 	bool complete;

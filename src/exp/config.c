@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/hp.h"
 #include "format/yaml_walk.h"
 
 #define MAX_SIZE (1u << 20)
 #define MAX_RUNS 1000
+#define MAX_IGNORED 1000
 #define NAME_MAX_LEN 16 /* of a key, and of what may be meant to be one */
 #define FIRST_RUN "/runs/*"
 
@@ -27,12 +29,20 @@ const char config_default_text[] =
 	"# none takes roles away.\n"
 	"# roles:\n"
 	"#   WEIGHTS: [\"*.ckpt2\", \"state_<n>/\"]\n"
-	"#   none: [\"scratch/\"]\n";
+	"#   none: [\"scratch/\"]\n"
+	"\n"
+	"# When edits of configuration, model and data files become an experiment: when the\n"
+	"# next checkpoint completes, or at once (immediate). `expfs commit` always does it.\n"
+	"commit: on-checkpoint\n"
+	"\n"
+	"# Keys at the top of a configuration that do not count for the hash of an experiment.\n"
+	"hash:\n"
+	"  ignore: [root_log_dir, is_training, pause_at_step, experiment_name]\n";
 
 struct reader {
 	struct yaml_walk *walk;
 	struct config *config;
-	size_t runs, unknown;
+	size_t runs, ignored, unknown;
 };
 
 static void cleanup_config(struct config **c)
@@ -41,17 +51,31 @@ static void cleanup_config(struct config **c)
 		config_free(*c);
 }
 
+static void free_list(char **list)
+{
+	for (char **p = list; p && *p; p++)
+		free(*p);
+	free(list);
+}
+
 void config_free(struct config *c)
 {
-	for (char **p = c->runs; p && *p; p++)
-		free(*p);
-	free(c->runs);
-	for (char **p = c->unknown; p && *p; p++)
-		free(*p);
-	free(c->unknown);
+	free_list(c->runs);
+	free_list(c->hash_ignore);
+	free_list(c->unknown);
 	if (c->rules)
 		role_rules_free(c->rules);
 	free(c);
+}
+
+static int ignore_default(struct config *c)
+{
+	for (size_t i = 0; hp_ignore_default[i]; i++) {
+		c->hash_ignore[i] = strdup(hp_ignore_default[i]);
+		if (!c->hash_ignore[i])
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 int config_new(struct config **ret)
@@ -62,13 +86,16 @@ int config_new(struct config **ret)
 	if (!c)
 		return -ENOMEM;
 	c->runs = calloc(MAX_RUNS + 1, sizeof(*c->runs));
+	c->hash_ignore = calloc(MAX_IGNORED + 1, sizeof(*c->hash_ignore));
 	c->unknown = calloc(CONFIG_UNKNOWN_MAX + 1, sizeof(*c->unknown));
-	if (!c->runs || !c->unknown)
+	if (!c->runs || !c->hash_ignore || !c->unknown)
 		return -ENOMEM;
 	c->runs[0] = strdup(FIRST_RUN);
 	if (!c->runs[0])
 		return -ENOMEM;
-	r = role_rules_new(&c->rules);
+	r = ignore_default(c);
+	if (r == 0)
+		r = role_rules_new(&c->rules);
 	if (r < 0)
 		return r;
 	*ret = steal(&c);
@@ -109,8 +136,18 @@ static int add_role(struct reader *rd, int role)
 	return r;
 }
 
-/* A list of patterns, or nothing, each given to f. */
-static int read_patterns(struct reader *rd, const char *key, pattern_fn f, int role)
+static int add_ignored(struct reader *rd, int role)
+{
+	char **p = &rd->config->hash_ignore[rd->ignored];
+
+	if (rd->ignored == MAX_IGNORED)
+		return fail(rd, "hash.ignore: more than %d keys", MAX_IGNORED);
+	*p = strdup(yaml_walk_text(rd->walk));
+	return *p ? (rd->ignored++, 0) : -ENOMEM;
+}
+
+/* A list of texts, or nothing, each given to f. */
+static int read_list(struct reader *rd, const char *key, pattern_fn f, int role)
 {
 	int r;
 
@@ -122,7 +159,7 @@ static int read_patterns(struct reader *rd, const char *key, pattern_fn f, int r
 		const char *text = yaml_walk_text(rd->walk);
 
 		if (!text || strlen(text) != rd->walk->event.data.scalar.length)
-			return fail(rd, "%s: a pattern is wanted here", key);
+			return fail(rd, "%s: a text is wanted here", key);
 		r = f(rd, role);
 		if (r < 0)
 			return r;
@@ -168,7 +205,7 @@ static int read_roles(struct reader *rd)
 		if (r == 0)
 			r = next(rd);
 		if (r == 0)
-			r = read_patterns(rd, "roles", add_role, (int)role);
+			r = read_list(rd, "roles", add_role, (int)role);
 		if (r < 0)
 			return r;
 	}
@@ -229,9 +266,65 @@ static int note_unknown(struct reader *rd, const char *const *names, size_t coun
 	return 0;
 }
 
+/* From a key, which is told where it is not known, to its value. */
+static int take_key(struct reader *rd, const char *const *names, size_t count, size_t key)
+{
+	int r = 0;
+
+	if (key == count)
+		r = note_unknown(rd, names, count);
+	if (r == 0 && key == count)
+		r = yaml_walk_skip(rd->walk);
+	return r < 0 ? r : next(rd);
+}
+
+/* Those of the defaults do not count beside a list. */
+static int read_ignored(struct reader *rd)
+{
+	if (yaml_walk_is_null(rd->walk))
+		return 0;
+	for (char **p = rd->config->hash_ignore; *p; p++)
+		free(steal(p));
+	return read_list(rd, "hash.ignore", add_ignored, 0);
+}
+
+static int read_hash(struct reader *rd)
+{
+	static const char *const names[] = { "ignore" };
+	unsigned seen = 0;
+	int r;
+
+	if (yaml_walk_is_null(rd->walk))
+		return 0;
+	if (rd->walk->event.type != YAML_MAPPING_START_EVENT)
+		return fail(rd, "hash: a key with a value is wanted here, as in: {ignore: [a, b]}");
+	for (r = next(rd); r == 0 && rd->walk->event.type != YAML_MAPPING_END_EVENT; r = next(rd)) {
+		size_t key = 0;
+
+		r = read_key(rd, names, ARRAY_SIZE(names), &seen, &key);
+		if (r == 0)
+			r = take_key(rd, names, ARRAY_SIZE(names), key);
+		if (r == 0)
+			r = key == 0 ? read_ignored(rd) : yaml_walk_skip(rd->walk);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+static int read_commit(struct reader *rd)
+{
+	const char *text = yaml_walk_text(rd->walk);
+
+	if (!text || (strcmp(text, "immediate") != 0 && strcmp(text, "on-checkpoint") != 0))
+		return fail(rd, "commit: on-checkpoint or immediate is wanted here");
+	rd->config->commit_immediate = !strcmp(text, "immediate");
+	return 0;
+}
+
 static int read_top(struct yaml_walk *w, void *data)
 {
-	static const char *const names[] = { "runs", "roles" };
+	static const char *const names[] = { "runs", "roles", "commit", "hash" };
 	struct reader *rd = data;
 	unsigned seen = 0;
 	int r;
@@ -245,15 +338,13 @@ static int read_top(struct yaml_walk *w, void *data)
 		size_t key = 0;
 
 		r = read_key(rd, names, ARRAY_SIZE(names), &seen, &key);
-		if (r == 0 && key == ARRAY_SIZE(names))
-			r = note_unknown(rd, names, ARRAY_SIZE(names));
-		if (r == 0 && key == ARRAY_SIZE(names))
-			r = yaml_walk_skip(rd->walk);
 		if (r == 0)
-			r = next(rd);
+			r = take_key(rd, names, ARRAY_SIZE(names), key);
 		if (r == 0)
-			r = key == 0 ? read_patterns(rd, "runs", add_run, 0) :
-			    key == 1 ? read_roles(rd) : yaml_walk_skip(rd->walk);
+			r = key == 0 ? read_list(rd, "runs", add_run, 0) :
+			    key == 1 ? read_roles(rd) :
+			    key == 2 ? read_commit(rd) :
+			    key == 3 ? read_hash(rd) : yaml_walk_skip(rd->walk);
 		if (r < 0)
 			return r;
 	}

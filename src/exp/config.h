@@ -1,10 +1,13 @@
 /* The store's config.yaml (spec section 11), as far as this version has use for
- * it: patterns of runs, and patterns of roles.
+ * it: patterns of runs, patterns of roles, what makes an experiment.
  *
  *   runs: ["/runs/[*]", "/exp/[*]/run[*]"]      (without the brackets)
  *   roles:
  *     WEIGHTS: ["*.ckpt2"]
  *     none: ["scratch/"]
+ *   commit: immediate
+ *   hash:
+ *     ignore: [root_log_dir]
  *
  * Keys that are not known are left alone, for later versions have more, and told. */
 #ifndef EXPFS_CONFIG_H
@@ -17,6 +20,8 @@
 struct config {
 	char **runs; /* patterns of absolute paths in the mount, NULL-terminated; the default is the first */
 	struct role_rules *rules;
+	bool commit_immediate; /* an edit is an experiment when the file is closed */
+	char **hash_ignore;    /* keys at the top of a configuration that do not count, NULL-terminated */
 	char **unknown; /* a line for each key that is not known, up to CONFIG_UNKNOWN_MAX, NULL-terminated */
 };
 

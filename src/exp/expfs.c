@@ -190,6 +190,7 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 	if (!ex)
 		return -ENOMEM;
 	pthread_mutex_init(&ex->read_only_lock, NULL);
+	pthread_mutex_init(&ex->settle_lock, NULL);
 	r = take_store(path, who, &ex->store, &format, ret_error);
 	if (r < 0)
 		return r;
@@ -253,6 +254,7 @@ int expfs_close(struct expfs *ex)
 	if (ex->store)
 		store_close(ex->store);
 	pthread_mutex_destroy(&ex->read_only_lock);
+	pthread_mutex_destroy(&ex->settle_lock);
 	free(ex->config_error);
 	free(ex->mountpoint);
 	free(ex->read_only_reason);

@@ -4,7 +4,7 @@
  * process has a store open for writing at a time. Functions return 0 or -errno.
  *
  * Locks of the process, in the order in which they are taken:
- *   file->lock (exp/file_state.h) → the keeper's of reaping and of rounds → the
+ *   settle_lock → file->lock (exp/file_state.h) → the keeper's of reaping and of rounds → the
  *   database's write lock → the table of files' → the object table's
  * and beside them, never with another taken inside: the inode table's, the
  * view table's, the keeper's. No SQL and no I/O under the latter. */
@@ -42,6 +42,8 @@ struct expfs {
 	struct ancestries *ancestries; /* exp/ancestry.h */
 	struct manifests *manifests;   /* exp/manifests.h */
 	atomic_uint track_faults;      /* exp/track.h */
+	atomic_uint experiment_faults; /* checkpoints whose experiment could not be found out */
+	pthread_mutex_t settle_lock;   /* one at a time finds out experiments; before all other locks */
 	char *mountpoint;   /* absolute, or NULL while not mounted */
 	char device[MOUNTS_DEVICE]; /* of the mount, or empty */
 	enum meta_end last_end; /* of the last process that had it */

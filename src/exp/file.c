@@ -343,6 +343,8 @@ static void end_handle(struct file *f, const struct file_writer *w)
 
 void file_set_written(struct file *f)
 {
+	if (!f->begin || (!f->dirty && !f->again))
+		f->begin = meta_id(f->ex->meta);
 	f->dirty = true;
 	f->written_at = f->writers > 0 ? monotonic_ns() : 0;
 	f->times_set = false;

@@ -30,6 +30,7 @@ struct file {
 	atomic_bool manifest; /* INODE_MANIFEST */
 	atomic_bool fresh;  /* written from empty; set before the content is there */
 	bool dirty;         /* written since the last sealing */
+	uint64_t begin;     /* number that the first byte of what is being written got; 0: none of it is there */
 	uint64_t missing;   /* offset of bytes that could not be written; UINT64_MAX: none */
 	bool marked;        /* live, and the row says that its writer closed it */
 	bool again;         /* sealed while a handle was left: a write through that one goes on with the same save */

@@ -7,6 +7,7 @@
 #include "exp/entries.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
+#include "meta/experiment.h"
 #include "meta/version.h"
 
 #define BATCH 64
@@ -44,10 +45,11 @@ struct judgement {
 	struct expfs *ex;
 	struct tracked_row t; /* as it was looked at */
 	char *name;
-	/* Of a file: the versions that were not judged, the last one first, up to one that is complete. */
+	/* Of a file: the versions that were not judged, the last one first, up to one that was found complete. */
 	struct version_row v[VERSIONS_MAX];
+	bool fresh[VERSIONS_MAX]; /* judged here */
 	size_t n;
-	bool more; /* there are more of them, perhaps */
+	bool more; /* there are more of them, perhaps, and none of these is complete */
 	bool written; /* somebody is at it: it is to be judged again */
 	/* Of a directory: */
 	struct members m;
@@ -97,10 +99,19 @@ static int load_versions(struct judgement *j)
 	return r == -ENOENT ? 0 : r;
 }
 
+/* It is to be found out to which experiment it belongs. */
+static int put_due(struct db *db, const struct tracked_row *t, const struct version_row *v)
+{
+	const struct due_row d = { .version = v->id, .run = t->run, .begin = v->begin };
+
+	return due_put(db, &d);
+}
+
 static int tx_judge_file(struct db *db, void *arg)
 {
 	struct judgement *j = arg;
 	struct tracked_row t;
+	bool any = false;
 	int r = tracked_get(db, j->t.id, &t);
 
 	if (r < 0 || t.changed != j->t.changed)
@@ -111,7 +122,10 @@ static int tx_judge_file(struct db *db, void *arg)
 		struct version_row *v = &j->v[i];
 
 		r = version_update(db, v);
-		if (v->complete == 1) {
+		if (r == 0 && v->complete == 1 && j->fresh[i])
+			r = put_due(db, &t, v);
+		if (v->complete == 1 && !any) {
+			any = true;
 			t.good = v->id;
 			t.step = v->step;
 			t.rank = v->rank;
@@ -123,7 +137,10 @@ static int tx_judge_file(struct db *db, void *arg)
 /* The one that was found, or 0. */
 static uint64_t last_complete(const struct judgement *j)
 {
-	return j->n > 0 && j->v[j->n - 1].complete == 1 ? j->v[j->n - 1].id : 0;
+	for (size_t i = 0; i < j->n; i++)
+		if (j->v[i].complete == 1)
+			return j->v[i].id;
+	return 0;
 }
 
 static int judge_file(struct judgement *j)
@@ -133,12 +150,11 @@ static int judge_file(struct judgement *j)
 	j->written = j->t.ino && file_is_written(j->ex, j->t.ino);
 	r = load_versions(j);
 	for (size_t i = 0; i < j->n && r == 0; i++) {
-		if (j->v[i].complete == VERSION_UNJUDGED)
+		j->fresh[i] = j->v[i].complete == VERSION_UNJUDGED;
+		if (j->fresh[i])
 			j->v[i].complete = complete_version_fault(j->ex, &j->v[i], j->name) == NULL;
-		if (j->v[i].complete == 1) {
-			j->n = i + 1;
+		if (j->v[i].complete == 1)
 			j->more = false;
-		}
 	}
 	if (r == 0 && j->written && !j->more && j->t.good == last_complete(j))
 		return 0; /* nothing new to note */
@@ -304,7 +320,24 @@ static int put_members(struct db *db, const struct members *all, uint64_t versio
 	return r;
 }
 
-static int insert_version(struct judgement *j, struct db *db, struct tracked_row *t, const struct inode_row *dir)
+/* When the first file was begun that is new since the last version, or since the directory was made. */
+static uint64_t dir_begin(const struct members *m, const struct inode_row *dir, uint64_t last_version)
+{
+	uint64_t first = 0, last = 0, since = MAX(dir->ino, last_version);
+
+	for (size_t i = 0; i < m->n; i++) {
+		uint64_t begin = m->v[i].row.begin;
+
+		last = MAX(last, begin);
+		if (begin > since && (first == 0 || begin < first))
+			first = begin;
+	}
+	return first ? first : last;
+}
+
+/* last: the version before, 0: none. */
+static int insert_version(struct judgement *j, struct db *db, struct tracked_row *t, const struct inode_row *dir,
+			  uint64_t last)
 {
 	struct version_row v = {
 		.id = meta_id(j->ex->meta),
@@ -318,11 +351,14 @@ static int insert_version(struct judgement *j, struct db *db, struct tracked_row
 		.complete = 1,
 		.step = track_step(j->name, true),
 		.rank = dir_rank(&j->m),
+		.begin = dir_begin(&j->m, dir, last),
 	};
 	int r = version_insert(db, &v);
 
 	if (r == 0)
 		r = put_members(db, &j->m, v.id, member_insert);
+	if (r == 0)
+		r = put_due(db, t, &v);
 	t->head = t->good = v.id;
 	t->step = v.step;
 	t->rank = v.rank;
@@ -331,8 +367,9 @@ static int insert_version(struct judgement *j, struct db *db, struct tracked_row
 
 static int take_complete(struct judgement *j, struct db *db, struct tracked_row *t)
 {
+	uint64_t begin;
+	struct version_row v, last = { 0 };
 	struct inode_row dir;
-	struct version_row v;
 	bool changed = false;
 	int r = inode_get(db, t->ino, &dir);
 	int same = r < 0 ? r : is_last_version(db, t, &j->m, &v, &changed);
@@ -340,8 +377,17 @@ static int take_complete(struct judgement *j, struct db *db, struct tracked_row 
 	if (same < 0)
 		return same;
 	if (same == 0) {
-		r = tx_track_end_version(j->ex, db, t, &j->drop);
-		return r < 0 ? r : insert_version(j, db, t, &dir);
+		r = version_before(db, t->id, t->n + 1, &last);
+		if (r == 0 || r == -ENOENT)
+			r = tx_track_end_version(j->ex, db, t, &j->drop);
+		return r < 0 ? r : insert_version(j, db, t, &dir, last.id);
+	}
+	begin = dir_begin(&j->m, &dir, v.id);
+	if (begin > v.begin) { /* saved again */
+		v.begin = begin;
+		r = put_due(db, t, &v);
+		if (r < 0)
+			return r;
 	}
 	v.mode = dir.mode & 07777;
 	v.uid = dir.uid;

@@ -10,11 +10,10 @@
 
 #include <string.h>
 
+#include "exp/experiment.h"
 #include "exp/file.h"
 #include "exp/idle.h"
-#include "exp/judge.h"
 #include "exp/settle.h"
-#include "exp/track.h"
 #include "meta/content.h"
 #include "util/log.h"
 
@@ -376,8 +375,8 @@ static void *judge_main(void *arg)
 		while (!k->stop && pthread_cond_timedwait(&k->wake_judge, &k->lock, &until) != ETIMEDOUT)
 			;
 		pthread_mutex_unlock(&k->lock);
-		if (!is_stopping(k) && !atomic_load(&k->ex->read_only) && track_moved(k->ex) == 0)
-			judge_changed(k->ex, 0);
+		if (!is_stopping(k) && !atomic_load(&k->ex->read_only))
+			experiment_settle_until(k->ex, 0, is_stopping, k);
 		pthread_mutex_lock(&k->lock);
 	}
 	pthread_mutex_unlock(&k->lock);

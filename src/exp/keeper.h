@@ -6,7 +6,8 @@
  * objects that nothing names; it moves the database's log,
  * holds the reserve, and after a disorderly end
  * removes object files that no row names. The sealer seals contents that were left
- * alone. The judge finds out what became of checkpoints that changed. */
+ * alone. The judge finds out what became of checkpoints that changed, and to
+ * which experiment they belong. */
 #ifndef EXPFS_KEEPER_H
 #define EXPFS_KEEPER_H
 

@@ -68,6 +68,7 @@ static int become_new_live(struct file *f, struct object *obj, bool fresh, bool 
 	digest_run_free(f->run);
 	f->run = fresh ? digest_run_new() : NULL;
 	f->missing = fresh ? UINT64_MAX : f->missing;
+	f->begin = truncates ? 0 : f->begin;
 	return 0;
 }
 

@@ -19,4 +19,8 @@ libexpfs_a_SOURCES += \
 	src/exp/manifests.c src/exp/manifests.h \
 	src/exp/complete.c src/exp/complete.h \
 	src/exp/entries.c src/exp/entries.h \
-	src/exp/branch.c src/exp/branch.h
+	src/exp/branch.c src/exp/branch.h \
+	src/exp/known.c src/exp/known.h \
+	src/exp/structure.c src/exp/structure.h \
+	src/exp/state.c src/exp/state.h \
+	src/exp/experiment.c src/exp/experiment.h

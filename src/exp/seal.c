@@ -47,6 +47,7 @@ static void freeze(struct inode_row *row, const struct change *c)
 	row->mtime = timespec_ns(&c->st.st_mtim);
 	row->ctime = MAX(row->ctime, ctime);
 	row->flags &= ~(uint32_t)INODE_LIVE;
+	row->begin = c->f->begin ? c->f->begin : row->begin;
 	if (!c->f->times_set)
 		row->flags &= ~(uint32_t)INODE_IMPORTED;
 	if (c->closed) {
@@ -298,6 +299,7 @@ static int tx_mark_closed(struct db *db, void *arg)
 		return r;
 	row.flags &= ~(uint32_t)INODE_CLOSED;
 	if (m->closed) {
+		row.begin = m->f->begin ? m->f->begin : row.begin;
 		row.flags |= INODE_CLOSED;
 		row.order = meta_id(m->f->ex->meta);
 	}

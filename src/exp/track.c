@@ -9,6 +9,7 @@
 #include "exp/path.h"
 #include "meta/content.h"
 #include "meta/dirent.h"
+#include "meta/experiment.h"
 #include "meta/tracked.h"
 #include "meta/version.h"
 #include "util/log.h"
@@ -198,6 +199,30 @@ int64_t track_step(const char *name, bool is_dir)
 	return step_of_name(name, is_dir, &step) ? (int64_t)step : NO_STEP;
 }
 
+/* Is it to be found out now to which experiment it belongs? Of a checkpoint that is for who finds it complete, but
+ * for one that is saved a second time as it was. */
+static bool is_due(struct expfs *ex, const struct tracked_row *t, const struct version_row *v, uint64_t begin, bool same)
+{
+	switch (t->role) {
+	case ROLE_WEIGHTS:
+		return same && v->complete == 1 && v->begin != begin;
+	case ROLE_HP:
+	case ROLE_MODEL:
+	case ROLE_DATA:
+		return !same && ex->config->commit_immediate;
+	}
+	return false;
+}
+
+/* The state in which a run is after an edit is the one of the edit itself. */
+static int put_due(struct db *db, const struct tracked_row *t, const struct version_row *v)
+{
+	const struct due_row d = { .version = v->id, .run = t->run,
+				   .begin = t->role == ROLE_WEIGHTS ? v->begin : v->id };
+
+	return due_put(db, &d);
+}
+
 /* The content of a closed file is a version of its path, a new one if it differs. */
 static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t, const char *name,
 			 const struct inode_row *row, uint64_t name_order, struct file_drop *drop)
@@ -206,7 +231,7 @@ static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t,
 	struct version_row v = { 0 };
 	int r = t->head ? version_get(db, t->head, &v) : 0;
 	bool closed = row->flags & INODE_CLOSED;
-	bool same = t->head && v.object == row->object && v.size == row->size;
+	bool same = t->head && v.object == row->object && v.size == row->size, due;
 
 	if (r == 0 && !same)
 		r = end_version(db, t, now, false, drop);
@@ -215,6 +240,8 @@ static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t,
 	if (!same)
 		v = (struct version_row){ .id = now, .tracked = t->id, .n = ++t->n, .object = row->object,
 					  .size = row->size, .complete = VERSION_UNJUDGED };
+	due = is_due(ex, t, &v, row->begin, same);
+	v.begin = row->begin;
 	v.mode = row->mode & 07777;
 	v.uid = row->uid;
 	v.gid = row->gid;
@@ -224,7 +251,8 @@ static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t,
 	t->head = v.id;
 	if (t->role == ROLE_WEIGHTS)
 		t->changed = now;
-	return same ? version_update(db, &v) : version_insert(db, &v);
+	r = same ? version_update(db, &v) : version_insert(db, &v);
+	return r < 0 || !due ? r : put_due(db, t, &v);
 }
 
 static int track_file(struct expfs *ex, struct db *db, const struct ancestry *a, const char *name,

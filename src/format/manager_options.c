@@ -46,6 +46,7 @@ static int read_section(struct yaml_walk *w, struct manager_options *o)
 	if (w->event.type != YAML_MAPPING_START_EVENT)
 		return yaml_walk_bad(w, "checkpoint_manager: options with values are wanted here");
 	*o = MANAGER_OPTIONS_DEFAULT; /* a second time: the last one counts */
+	o->given = true;
 	for (r = yaml_walk_next(w); r == 0 && w->event.type != YAML_MAPPING_END_EVENT; r = yaml_walk_next(w)) {
 		const char *key = yaml_walk_text(w);
 		size_t i = key ? 0 : ARRAY_SIZE(fields);

@@ -14,11 +14,12 @@ struct manager_options {
 	bool dump_optimizer_state;
 	bool dump_data_state;
 	bool dump_config_state;
+	bool given; /* there is such a section */
 };
 
 /* As WeightsLab has it where nothing is said. */
 #define MANAGER_OPTIONS_DEFAULT \
-	((struct manager_options){ true, false, true, true, true, true })
+	((struct manager_options){ true, false, true, true, true, true, false })
 
 /* From a configuration in YAML, with the defaults for what is missing. What an
  * alias or a merge key (<<) brings is not looked up. -EINVAL with the reason:

@@ -123,7 +123,7 @@ static const char *const faults[] = {
 /* Before names are given out in /lost+found, and after. */
 static const char *const repairs_before[] = {
 	"INSERT OR IGNORE INTO inode VALUES(1, 0, 2, coalesce((SELECT uid FROM inode ORDER BY ino LIMIT 1), 0),"
-	" coalesce((SELECT gid FROM inode ORDER BY ino LIMIT 1), 0), 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, NULL)",
+	" coalesce((SELECT gid FROM inode ORDER BY ino LIMIT 1), 0), 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, NULL, 0)",
 	"UPDATE inode SET mode=16877, size=4096, blocks=8, object=NULL, flags=0, target=NULL WHERE ino=1 AND NOT(" IS_DIR ")",
 	"DELETE FROM dirent WHERE " NAMES_THE_TOP,
 	"DELETE FROM dirent WHERE " NO_PARENT,

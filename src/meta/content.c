@@ -43,14 +43,23 @@ int content_get(struct db *db, uint64_t id, struct content_row *ret)
 	return r == 1 ? 0 : r == 0 ? -ESTALE : r;
 }
 
+static int forget_facts(struct db *db, uint64_t id)
+{
+	return db_run(db, "DELETE FROM fact WHERE object=?1", "i", (int64_t)id);
+}
+
 int content_delete(struct db *db, uint64_t id)
 {
-	return db_run(db, "DELETE FROM object WHERE id=?1", "i", (int64_t)id);
+	int r = forget_facts(db, id);
+
+	return r < 0 ? r : db_run(db, "DELETE FROM object WHERE id=?1", "i", (int64_t)id);
 }
 
 int content_set_live(struct db *db, uint64_t id)
 {
-	return db_run(db,
+	int r = forget_facts(db, id);
+
+	return r < 0 ? r : db_run(db,
 		      "UPDATE object SET state=0, digest=NULL, verdict=NULL, seal=0,"
 		      " synced=CASE synced WHEN 1 THEN 2 WHEN 4 THEN 0 ELSE synced END WHERE id=?1",
 		      "i", (int64_t)id);

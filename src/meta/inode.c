@@ -5,7 +5,7 @@
 #include "meta/db.h"
 
 #define COLUMNS \
-	"ino, mode, nlink, uid, gid, rdev, size, blocks, atime, mtime, ctime, btime, object, \"order\", flags"
+	"ino, mode, nlink, uid, gid, rdev, size, blocks, atime, mtime, ctime, btime, object, \"order\", flags, begin"
 
 /* An integer column of which 0 stands for NULL. */
 #define NULLABLE(v) "nullif(" v ", 0)"
@@ -14,10 +14,10 @@ int inode_insert(struct db *db, const struct inode_row *i, const char *target)
 {
 	return db_run(db,
 		      "INSERT INTO inode(" COLUMNS ", target) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
-		      NULLABLE("?13") ", ?14, ?15, ?16)",
-		      "iiiiiiiiiiiiiiib", (int64_t)i->ino, (int64_t)i->mode, (int64_t)i->nlink, (int64_t)i->uid,
+		      NULLABLE("?13") ", ?14, ?15, ?16, ?17)",
+		      "iiiiiiiiiiiiiiiib", (int64_t)i->ino, (int64_t)i->mode, (int64_t)i->nlink, (int64_t)i->uid,
 		      (int64_t)i->gid, (int64_t)i->rdev, (int64_t)i->size, (int64_t)i->blocks, i->atime, i->mtime,
-		      i->ctime, i->btime, (int64_t)i->object, (int64_t)i->order, (int64_t)i->flags, target,
+		      i->ctime, i->btime, (int64_t)i->object, (int64_t)i->order, (int64_t)i->flags, (int64_t)i->begin, target,
 		      target ? strlen(target) : (size_t)0);
 }
 
@@ -44,6 +44,7 @@ int inode_get(struct db *db, uint64_t ino, struct inode_row *ret)
 		.object = (uint64_t)sqlite3_column_int64(st, 12),
 		.order = (uint64_t)sqlite3_column_int64(st, 13),
 		.flags = (uint32_t)sqlite3_column_int64(st, 14),
+		.begin = (uint64_t)sqlite3_column_int64(st, 15),
 	};
 	return 0;
 }
@@ -52,10 +53,10 @@ int inode_update(struct db *db, const struct inode_row *i)
 {
 	return db_run(db,
 		      "UPDATE inode SET mode=?2, nlink=?3, uid=?4, gid=?5, size=?6, blocks=?7, atime=?8, mtime=?9,"
-		      " ctime=?10, \"order\"=?11, flags=?12 | (flags & 8) WHERE ino=?1",
-		      "iiiiiiiiiiii", (int64_t)i->ino, (int64_t)i->mode, (int64_t)i->nlink, (int64_t)i->uid,
+		      " ctime=?10, \"order\"=?11, flags=?12 | (flags & 8), begin=?13 WHERE ino=?1",
+		      "iiiiiiiiiiiii", (int64_t)i->ino, (int64_t)i->mode, (int64_t)i->nlink, (int64_t)i->uid,
 		      (int64_t)i->gid, (int64_t)i->size, (int64_t)i->blocks, i->atime, i->mtime, i->ctime,
-		      (int64_t)i->order, (int64_t)i->flags);
+		      (int64_t)i->order, (int64_t)i->flags, (int64_t)i->begin);
 }
 
 /* For itself, since naming an indexed column rewrites its index. */

@@ -23,6 +23,7 @@ struct inode_row {
 	uint64_t object;                    /* 0: none */
 	uint64_t order;
 	uint32_t flags;
+	uint64_t begin; /* number of the change that began its content anew, of a file; 0: not known */
 };
 
 /* target is NUL-terminated, of a symbolic link only, else NULL. */

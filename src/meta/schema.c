@@ -12,7 +12,8 @@
  *            size, blocks (of 512 bytes), mtime: of a live object (below) the
  *            backing file's own count. order: number of the commit in which the
  *            last writer closed it. flags: 1 closed (a directory: complete), 2 came with an old time,
- *            4 its object is live, 8 it was found to be a MANIFEST
+ *            4 its object is live, 8 it was found to be a MANIFEST. begin: number of the change that
+ *            began its content anew
  *   dirent   (parent, id) is the directory's order, id its readdir cookie.
  *            type: as d_type. class: which roles the name alone could have.
  *            order: number of the commit in which the name got that class
@@ -38,9 +39,19 @@
  *   version  what a tracked path held when its last writer closed it: n counts from 1;
  *            id: number of that commit; until: of the commit that ended it, NULL: it is
  *            there; gone: that took the path away; complete: NULL until judged; step -1:
- *            none; rank: the order of checkpoints
+ *            none; rank: the order of checkpoints; begin: as of the inode, of a directory the least of the
+ *            files that were new in it; experiment: that a checkpoint belongs to
  *   member   the files of a version of a directory
  *   moved    directories whose contents are to be tracked anew
+ *
+ *   segment  kind 0 HP, 1 MODEL, 2 DATA; text: eight characters, digest: whose they are
+ *   experiment  hash: the three texts; hp, model, data: their digests, empty where there is none, or none is
+ *            known; parent: the one before it on the line on which it was first
+ *   line     a run was in a state from the commit of number at on, which is the order of its line. version: the
+ *            checkpoint that made it so; init_step: at which the branch was initialised; flags: 1 a
+ *            state that was loaded, 2 the MODEL is that of weights, not of files
+ *   due      versions of which is to be found out to which experiment they belong, in the order of begin
+ *   fact     what was found out about a sealed content (meta/experiment.h)
  *
  * What refers to an object is asked of inode_object, undo_old, version_object and
  * member_object, never counted.
@@ -68,7 +79,8 @@ static const struct schema_part parts[] = {
 	  "CREATE TABLE inode(ino INTEGER PRIMARY KEY, mode INTEGER NOT NULL, nlink INTEGER NOT NULL,"
 	  " uid INTEGER NOT NULL, gid INTEGER NOT NULL, rdev INTEGER NOT NULL, size INTEGER NOT NULL,"
 	  " blocks INTEGER NOT NULL, atime INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,"
-	  " btime INTEGER NOT NULL, object INTEGER, \"order\" INTEGER NOT NULL, flags INTEGER NOT NULL, target BLOB)" },
+	  " btime INTEGER NOT NULL, object INTEGER, \"order\" INTEGER NOT NULL, flags INTEGER NOT NULL, target BLOB,"
+	  " begin INTEGER NOT NULL DEFAULT 0)" },
 	{ false, "inode_object", "CREATE INDEX inode_object ON inode(object) WHERE object IS NOT NULL" },
 	{ false, "inode_unlinked", "CREATE INDEX inode_unlinked ON inode(ino) WHERE nlink=0" },
 	{ true, "dirent",
@@ -116,13 +128,41 @@ static const struct schema_part parts[] = {
 	  "CREATE TABLE version(id INTEGER PRIMARY KEY, tracked INTEGER NOT NULL, n INTEGER NOT NULL,"
 	  " is_dir INTEGER NOT NULL, object INTEGER, size INTEGER NOT NULL, mode INTEGER NOT NULL,"
 	  " uid INTEGER NOT NULL, gid INTEGER NOT NULL, mtime INTEGER NOT NULL, until INTEGER, gone INTEGER NOT NULL,"
-	  " complete INTEGER, step INTEGER NOT NULL, rank INTEGER NOT NULL)" },
+	  " complete INTEGER, step INTEGER NOT NULL, rank INTEGER NOT NULL, begin INTEGER NOT NULL,"
+	  " experiment INTEGER)" },
 	{ false, "version_n", "CREATE UNIQUE INDEX version_n ON version(tracked, n)" },
 	{ false, "version_object", "CREATE INDEX version_object ON version(object) WHERE object IS NOT NULL" },
 	{ true, "member",
 	  "CREATE TABLE member(version INTEGER NOT NULL, name BLOB NOT NULL, object INTEGER, size INTEGER NOT NULL,"
 	  " mode INTEGER NOT NULL, uid INTEGER NOT NULL, gid INTEGER NOT NULL, mtime INTEGER NOT NULL,"
 	  " PRIMARY KEY(version, name)) WITHOUT ROWID" },
+	{ false, "version_gone", "CREATE INDEX version_gone ON version(tracked, n) WHERE gone" },
+	{ false, "version_rank",
+	  "CREATE INDEX version_rank ON version(experiment, rank, step, id) WHERE experiment IS NOT NULL AND complete=1" },
+	{ false, "version_step",
+	  "CREATE INDEX version_step ON version(experiment, step, rank, id) WHERE experiment IS NOT NULL AND complete=1" },
+	{ true, "due",
+	  "CREATE TABLE due(version INTEGER PRIMARY KEY, run INTEGER NOT NULL, begin INTEGER NOT NULL)" },
+	{ false, "due_begin", "CREATE INDEX due_begin ON due(begin, version)" },
+	{ false, "due_run", "CREATE INDEX due_run ON due(run, begin, version)" },
+	{ true, "segment",
+	  "CREATE TABLE segment(kind INTEGER NOT NULL, text TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY(kind, text))"
+	  " WITHOUT ROWID" },
+	{ true, "experiment",
+	  "CREATE TABLE experiment(id INTEGER PRIMARY KEY, hash TEXT NOT NULL, hp TEXT NOT NULL, model TEXT NOT NULL,"
+	  " data TEXT NOT NULL, parent INTEGER, time INTEGER NOT NULL)" },
+	{ false, "experiment_hash", "CREATE UNIQUE INDEX experiment_hash ON experiment(hash)" },
+	{ false, "experiment_model", "CREATE INDEX experiment_model ON experiment(substr(hash, 9, 8), id)" },
+	{ false, "experiment_data", "CREATE INDEX experiment_data ON experiment(substr(hash, 17, 8), id)" },
+	{ true, "line",
+	  "CREATE TABLE line(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, experiment INTEGER NOT NULL, version INTEGER,"
+	  " init_step INTEGER NOT NULL, at INTEGER NOT NULL, flags INTEGER NOT NULL)" },
+	{ false, "line_run", "CREATE INDEX line_run ON line(run, at, id)" },
+	{ false, "line_experiment", "CREATE INDEX line_experiment ON line(experiment, at)" },
+	{ false, "line_version", "CREATE INDEX line_version ON line(version) WHERE version IS NOT NULL" },
+	{ true, "fact",
+	  "CREATE TABLE fact(object INTEGER NOT NULL, kind INTEGER NOT NULL, value TEXT NOT NULL, PRIMARY KEY(object, kind))"
+	  " WITHOUT ROWID" },
 	{ false, "member_object", "CREATE INDEX member_object ON member(object) WHERE object IS NOT NULL" },
 };
 
@@ -133,7 +173,8 @@ static const char from_1_to_2[] =
 	"PRAGMA user_version=2;"
 	"COMMIT;";
 
-static const char to_3[] = SCHEMA_TRACK_ALL "PRAGMA user_version=3;";
+static const char to_3[] =
+	"ALTER TABLE inode ADD COLUMN begin INTEGER NOT NULL DEFAULT 0;" SCHEMA_TRACK_ALL "PRAGMA user_version=3;";
 
 static const char beginning[] =
 	"PRAGMA application_id=0x65787066;"
@@ -152,7 +193,7 @@ int schema_create(struct db *db, unsigned uid, unsigned gid)
 	if (r < 0)
 		return r;
 	return db_run(db,
-		      "INSERT INTO inode VALUES(1, 16877, 2, ?1, ?2, 0, 4096, 8, ?3, ?3, ?3, ?3, NULL, 0, 0, NULL)",
+		      "INSERT INTO inode VALUES(1, 16877, 2, ?1, ?2, 0, 4096, 8, ?3, ?3, ?3, ?3, NULL, 0, 0, NULL, 0)",
 		      "iii", (int64_t)uid, (int64_t)gid, now);
 }
 
@@ -240,7 +281,9 @@ int schema_sequence(struct db *db, int64_t *ret_next)
 		   "SELECT 1 WHERE ?1>coalesce((SELECT max(ino) FROM inode WHERE ino<?2), 0)"
 		   " AND ?1>coalesce((SELECT max(id) FROM object WHERE id<?2), 0)"
 		   " AND ?1>coalesce((SELECT max(id) FROM version WHERE id<?2), 0)"
-		   " AND ?1>coalesce((SELECT max(id) FROM tracked WHERE id<?2), 0)",
+		   " AND ?1>coalesce((SELECT max(id) FROM tracked WHERE id<?2), 0)"
+		   " AND ?1>coalesce((SELECT max(id) FROM experiment WHERE id<?2), 0)"
+		   " AND ?1>coalesce((SELECT max(id) FROM line WHERE id<?2), 0)",
 		   "ii", next, (int64_t)META_ID_MAX);
 	return r;
 }

@@ -4,7 +4,7 @@
 
 #include "meta/db.h"
 
-#define COLUMNS "id, tracked, n, is_dir, object, size, mode, mtime, until, gone, complete, step, rank, uid, gid"
+#define COLUMNS "id, tracked, n, is_dir, object, size, mode, mtime, until, gone, complete, step, rank, uid, gid, begin, experiment"
 #define SELECT "SELECT " COLUMNS " FROM version "
 
 static void read_row(sqlite3_stmt *st, struct version_row *ret)
@@ -25,6 +25,8 @@ static void read_row(sqlite3_stmt *st, struct version_row *ret)
 		.rank = sqlite3_column_int64(st, 12),
 		.uid = (uint32_t)sqlite3_column_int64(st, 13),
 		.gid = (uint32_t)sqlite3_column_int64(st, 14),
+		.begin = (uint64_t)sqlite3_column_int64(st, 15),
+		.experiment = (uint64_t)sqlite3_column_int64(st, 16),
 	};
 }
 
@@ -39,10 +41,11 @@ int version_insert(struct db *db, const struct version_row *v)
 {
 	return db_run(db,
 		      "INSERT INTO version(" COLUMNS ") VALUES(?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, nullif(?9, 0),"
-		      " ?10, nullif(?11, -1), ?12, ?13, ?14, ?15)",
-		      "iiiiiiiiiiiiiii", (int64_t)v->id, (int64_t)v->tracked, (int64_t)v->n, (int64_t)v->is_dir,
+		      " ?10, nullif(?11, -1), ?12, ?13, ?14, ?15, ?16, nullif(?17, 0))",
+		      "iiiiiiiiiiiiiiiii", (int64_t)v->id, (int64_t)v->tracked, (int64_t)v->n, (int64_t)v->is_dir,
 		      (int64_t)v->object, (int64_t)v->size, (int64_t)v->mode, v->mtime, (int64_t)v->until,
-		      (int64_t)v->gone, (int64_t)v->complete, v->step, v->rank, (int64_t)v->uid, (int64_t)v->gid);
+		      (int64_t)v->gone, (int64_t)v->complete, v->step, v->rank, (int64_t)v->uid, (int64_t)v->gid,
+		      (int64_t)v->begin, (int64_t)v->experiment);
 }
 
 int version_get(struct db *db, uint64_t id, struct version_row *ret)
@@ -57,15 +60,20 @@ int version_update(struct db *db, const struct version_row *v)
 {
 	return db_run(db,
 		      "UPDATE version SET object=nullif(?2, 0), size=?3, mode=?4, mtime=?5, until=nullif(?6, 0),"
-		      " gone=?7, complete=nullif(?8, -1), step=?9, rank=?10, uid=?11, gid=?12 WHERE id=?1",
-		      "iiiiiiiiiiii", (int64_t)v->id, (int64_t)v->object, (int64_t)v->size, (int64_t)v->mode, v->mtime,
+		      " gone=?7, complete=nullif(?8, -1), step=?9, rank=?10, uid=?11, gid=?12, begin=?13, experiment=nullif(?14, 0) WHERE id=?1",
+		      "iiiiiiiiiiiiii", (int64_t)v->id, (int64_t)v->object, (int64_t)v->size, (int64_t)v->mode, v->mtime,
 		      (int64_t)v->until, (int64_t)v->gone, (int64_t)v->complete, v->step, v->rank, (int64_t)v->uid,
-		      (int64_t)v->gid);
+		      (int64_t)v->gid, (int64_t)v->begin, (int64_t)v->experiment);
 }
 
 int version_delete(struct db *db, uint64_t id)
 {
 	int r = db_run(db, "DELETE FROM member WHERE version=?1", "i", (int64_t)id);
+
+	if (r == 0)
+		r = db_run(db, "DELETE FROM due WHERE version=?1", "i", (int64_t)id);
+	if (r == 0)
+		r = db_run(db, "UPDATE line SET version=NULL WHERE version=?1", "i", (int64_t)id);
 
 	return r < 0 ? r : db_run(db, "DELETE FROM version WHERE id=?1", "i", (int64_t)id);
 }
@@ -109,11 +117,8 @@ int version_move(struct db *db, uint64_t tracked, uint64_t to)
 	return db_run(db, "UPDATE version SET tracked=?2 WHERE tracked=?1", "ii", (int64_t)tracked, (int64_t)to);
 }
 
-int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg)
+static int each(struct db *db, sqlite3_stmt *st, int r, version_fn f, void *arg)
 {
-	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, SELECT "WHERE tracked=?1 ORDER BY n", "i", (int64_t)tracked);
-
 	for (; r == 1; r = db_next(db, st)) {
 		struct version_row row;
 
@@ -123,6 +128,25 @@ int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg)
 			return r;
 	}
 	return r;
+}
+
+int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       SELECT "WHERE tracked IN (SELECT t.id FROM tracked t WHERE t.run=?1 AND t.role=?2 AND t.role<>0)"
+		       " AND id<=?3 AND (until IS NULL OR until>?3)",
+		       "iii", (int64_t)run, (int64_t)role, (int64_t)at);
+
+	return each(db, st, r, f, arg);
+}
+
+int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, SELECT "WHERE tracked=?1 ORDER BY n", "i", (int64_t)tracked);
+
+	return each(db, st, r, f, arg);
 }
 
 static void read_member(sqlite3_stmt *st, struct member_row *ret)

@@ -20,6 +20,8 @@ struct version_row {
 	bool gone;        /* that took the path away */
 	int complete;     /* 1, 0, VERSION_UNJUDGED */
 	int64_t step, rank; /* as of struct tracked_row */
+	uint64_t begin;      /* number of the change that began it: its first byte came after */
+	uint64_t experiment; /* that it belongs to, 0: none, or not known yet */
 };
 
 int version_insert(struct db *db, const struct version_row *row);
@@ -41,8 +43,11 @@ int version_replace_object(struct db *db, uint64_t object, uint64_t by);
 /* The versions of a path, which keep their numbers, are another's, which had none. */
 int version_move(struct db *db, uint64_t tracked, uint64_t to);
 
-/* Calls f for the versions of a path, oldest first. */
+/* Calls f for the versions that paths of a run with that role held after the commit of number at. */
 typedef int (*version_fn)(void *arg, const struct version_row *row);
+int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_fn f, void *arg);
+
+/* Calls f for the versions of a path, oldest first. */
 int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg);
 
 /* The files of a directory: name is their path below it. */

@@ -1,0 +1,551 @@
+#include "exp/experiment.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/checkpoint.h"
+#include "exp/entries.h"
+#include "exp/judge.h"
+#include "exp/state.h"
+#include "exp/structure.h"
+#include "exp/track.h"
+#include "meta/tracked.h"
+#include "util/log.h"
+
+#define TRIES 100 /* against somebody who changes the line meanwhile */
+
+/* A state of a run, and where on its line it stands. */
+struct point {
+	struct expfs *ex;
+	struct tracked_row run;
+	const struct version_row *checkpoint; /* NULL: none */
+	uint64_t due; /* version whose row of due goes with it; 0: none */
+	uint64_t at;
+	struct state state;
+	bool keeps_model; /* that of before: there is no file to tell another */
+	struct line_row before; /* the point of the line up to which it comes; id 0: none */
+	struct experiment_row before_experiment;
+	char hash[EXPERIMENT_HASH + 1];
+};
+
+static void point_free(struct point *p)
+{
+	state_free(&p->state);
+}
+#define _cleanup_point_ _cleanup_(point_free)
+
+static int find_before(struct db *db, const struct point *p, struct line_row *ret)
+{
+	int r = line_at(db, p->run.id, p->at, ret);
+
+	if (r == -ENOENT)
+		*ret = (struct line_row){ 0 };
+	return r == -ENOENT ? 0 : r;
+}
+
+static int newest_weights(struct point *p, struct version_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(p->ex->meta);
+	struct tracked_row t;
+	int r = tracked_latest(db, TRACKED_RUN, p->run.id, NULL, &t);
+
+	return r < 0 ? r : version_get(db, t.good, ret);
+}
+
+/* The model where neither a file nor a checkpoint at hand tells it. */
+static int look_at_model(struct point *p)
+{
+	struct version_row v;
+	int r;
+
+	p->keeps_model = p->before.flags & LINE_WEIGHTS;
+	if (p->keeps_model)
+		return 0;
+	r = newest_weights(p, &v);
+	if (r == 0)
+		r = structure_of_version(p->ex, &v, p->before.init_step, p->state.segments.digest[SEGMENT_MODEL]);
+	return r == -ENOENT ? 0 : r;
+}
+
+/* Reads what makes the state: the slow part. */
+static int look(struct point *p)
+{
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(p->ex->meta);
+
+		r = find_before(db, p, &p->before);
+		if (r == 0 && p->before.id)
+			r = experiment_get(db, p->before.experiment, &p->before_experiment);
+	}
+	if (r == 0)
+		r = state_at(p->ex, &p->run, p->at, p->checkpoint, p->before.init_step, &p->state);
+	if (r == 0 && p->state.weights && !p->checkpoint)
+		r = look_at_model(p);
+	if (r == 0 && p->keeps_model)
+		memcpy(p->state.segments.digest[SEGMENT_MODEL], p->before_experiment.segments.digest[SEGMENT_MODEL],
+		       SEGMENT_DIGEST + 1);
+	return r;
+}
+
+/* Sets the hash, "" where the state is no experiment. */
+static int make_hash(struct db *db, struct point *p, bool insert)
+{
+	bool any = false;
+	int r = 0;
+
+	*p->hash = 0;
+	for (int i = 0; i < SEGMENTS && r == 0; i++) {
+		char *text = p->hash + i * SEGMENT_LEN;
+
+		if (i == SEGMENT_MODEL && p->keeps_model)
+			memcpy(text, p->before_experiment.hash + i * SEGMENT_LEN, SEGMENT_LEN + 1);
+		else
+			r = segment_text(db, (enum segment)i, p->state.segments.digest[i], insert, text);
+		text[SEGMENT_LEN] = 0;
+		any = any || strcmp(text, SEGMENT_ABSENT) != 0;
+	}
+	if (!any || !p->state.options.enable_checkpoints)
+		*p->hash = 0;
+	return r;
+}
+
+static bool same_segment(const char *a, const char *b, enum segment i)
+{
+	return !memcmp(a + i * SEGMENT_LEN, b + i * SEGMENT_LEN, SEGMENT_LEN);
+}
+
+/* 1: the branch is at the experiment already, or was a moment ago: a run that saves two kinds of weights does not
+ * go from one to the other and back; one that began earlier may complete later. */
+static int is_on_line(struct db *db, const struct point *p, const struct experiment_row *e)
+{
+	const char *before = p->before_experiment.hash;
+	struct line_row after;
+	int r;
+
+	if (p->before.id && p->before.experiment == e->id)
+		return 1;
+	r = line_after(db, p->run.id, p->at, &after);
+	if (r == 0 && after.experiment == e->id && !(after.flags & LINE_LOADED))
+		return 1;
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (!p->checkpoint || !p->state.weights || !p->before.id || !same_segment(before, e->hash, SEGMENT_HP) ||
+	    !same_segment(before, e->hash, SEGMENT_DATA))
+		return 0;
+	return line_has(db, p->run.id, e->id, p->at);
+}
+
+static int insert_experiment(struct db *db, const struct point *p, struct experiment_row *e)
+{
+	*e = (struct experiment_row){
+		.id = meta_id(p->ex->meta),
+		.segments = p->state.segments,
+		.parent = p->before.experiment,
+		.time = now_ns(),
+	};
+	memcpy(e->hash, p->hash, sizeof(e->hash));
+	return experiment_insert(db, e);
+}
+
+static int insert_line(struct db *db, const struct point *p, const struct experiment_row *e)
+{
+	struct line_row l = {
+		.id = meta_id(p->ex->meta),
+		.run = p->run.id,
+		.experiment = e->id,
+		.version = p->checkpoint ? p->checkpoint->id : 0,
+		.init_step = p->before.init_step,
+		.at = p->at,
+		.flags = p->state.weights ? LINE_WEIGHTS : 0,
+	};
+
+	return line_insert(db, &l);
+}
+
+static int put_on_line(struct db *db, struct point *p, struct experiment_row *e)
+{
+	int r = experiment_by_hash(db, p->hash, e);
+
+	if (r == 0)
+		r = is_on_line(db, p, e);
+	else if (r == -ENOENT)
+		r = insert_experiment(db, p, e);
+	return r != 0 ? MIN(r, 0) : insert_line(db, p, e);
+}
+
+/* -EAGAIN: the line, or the checkpoint, is not as it was looked at. */
+static int tx_put(struct db *db, void *arg)
+{
+	struct point *p = arg;
+	struct experiment_row e;
+	struct version_row v;
+	struct line_row before;
+	struct due_row due;
+	int r = p->due ? due_get(db, p->due, &due) : 0;
+
+	if (r == -ENOENT) /* the version is gone */
+		return 0;
+	if (r == 0)
+		r = find_before(db, p, &before);
+	if (r == 0 && before.id != p->before.id)
+		r = -EAGAIN;
+	if (r == 0 && p->due)
+		r = due_delete(db, p->due);
+	if (r == 0)
+		r = make_hash(db, p, true);
+	if (r < 0 || !*p->hash)
+		return r;
+	r = put_on_line(db, p, &e);
+	if (r == 0 && p->checkpoint)
+		r = version_get(db, p->checkpoint->id, &v);
+	if (r < 0 || !p->checkpoint)
+		return r;
+	v.experiment = e.id;
+	return version_update(db, &v);
+}
+
+struct number {
+	struct meta *meta;
+	uint64_t n;
+};
+
+/* In a transaction, so that all that has a lower number is there. */
+static int tx_number(struct db *db, void *arg)
+{
+	struct number *n = arg;
+
+	n->n = meta_id(n->meta);
+	return 0;
+}
+
+static int number_of_now(struct expfs *ex, uint64_t *ret)
+{
+	struct number n = { .meta = ex->meta };
+	int r = expfs_write(ex, tx_number, &n);
+
+	if (r == 0)
+		*ret = n.n;
+	return r;
+}
+
+static int tx_drop_due(struct db *db, void *arg)
+{
+	return due_delete(db, *(const uint64_t *)arg);
+}
+
+/* A version that is due, and whose it is. */
+struct due {
+	struct due_row row;
+	struct version_row version;
+	struct tracked_row tracked, run;
+	bool counts;
+};
+
+/* Of several data files that were closed one after the other the last one stands for all. */
+static int is_followed(struct db *db, const struct due *d)
+{
+	struct due_row next = d->row;
+	struct version_row v;
+	struct tracked_row t;
+	int r = d->tracked.role == ROLE_DATA ? due_next(db, d->row.run, &next) : -ENOENT;
+
+	if (r == 0)
+		r = version_get(db, next.version, &v);
+	if (r == 0)
+		r = tracked_get(db, v.tracked, &t);
+	return r < 0 ? (r == -ENOENT ? 0 : r) : t.role == ROLE_DATA && t.id != d->tracked.id;
+}
+
+/* d->counts: it is what makes an experiment. */
+static int load_due(struct expfs *ex, struct due *d)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	_cleanup_free_ char *path = NULL, *run = NULL;
+	int r = version_get(db, d->row.version, &d->version);
+
+	d->counts = false;
+	if (r == 0)
+		r = tracked_get(db, d->version.tracked, &d->tracked);
+	if (r == 0)
+		r = tracked_get(db, d->tracked.run, &d->run);
+	if (r == 0)
+		r = tracked_path(db, d->run.id, &run);
+	if (r == 0)
+		r = tracked_path(db, d->tracked.id, &path);
+	if (r < 0 || state_is_of_root(path + strlen(run) + (*run != 0)))
+		return r == -ENOENT ? 0 : r;
+	r = is_followed(db, d);
+	d->counts = r == 0;
+	return MIN(r, 0);
+}
+
+static int resolve(struct expfs *ex, struct due *d)
+{
+	_cleanup_point_ struct point p = { .ex = ex, .run = d->run, .due = d->row.version, .at = d->row.begin };
+	int r = p.at ? 0 : number_of_now(ex, &p.at);
+
+	if (d->tracked.role == ROLE_WEIGHTS)
+		p.checkpoint = &d->version;
+	if (r == 0)
+		r = look(&p);
+	if (r == 0 && p.checkpoint && !p.state.options.dump_model_state)
+		return expfs_write(ex, tx_drop_due, &p.due);
+	return r < 0 ? r : expfs_write(ex, tx_put, &p);
+}
+
+/* What cannot be resolved, as its content cannot be read, is told, and is without an experiment. */
+static int give_up(struct expfs *ex, const struct due *d, int why)
+{
+	uint64_t version = d->row.version;
+
+	if (atomic_fetch_add(&ex->experiment_faults, 1) == 0)
+		log_msg("%s: the experiment of a checkpoint cannot be found out: %s", store_path(ex->store), strerror(-why));
+	return expfs_write(ex, tx_drop_due, &version);
+}
+
+static int settle_one(struct expfs *ex, struct due *d)
+{
+	int r = load_due(ex, d);
+
+	if (r == 0 && !d->counts)
+		return expfs_write(ex, tx_drop_due, &d->row.version);
+	for (int i = 0; r == 0 && i < TRIES; i++) {
+		r = resolve(ex, d);
+		if (r != -EAGAIN)
+			break;
+		r = 0;
+	}
+	return r == 0 || r == -ENOMEM || expfs_takes_nothing(r) || atomic_load(&ex->read_only) ? r : give_up(ex, d, r);
+}
+
+static int settle(struct expfs *ex, uint64_t branch, bool (*stop)(void *arg), void *arg)
+{
+	struct due d = { 0 };
+	int r = 0;
+
+	scoped_lock(&ex->settle_lock);
+	while (r == 0 && !(stop && stop(arg))) {
+		{
+			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+			r = due_next(db, branch, &d.row);
+		}
+		if (r == 0)
+			r = settle_one(ex, &d);
+	}
+	return r == -ENOENT || expfs_takes_nothing(r) ? 0 : r;
+}
+
+int experiment_settle_until(struct expfs *ex, uint64_t branch, bool (*stop)(void *arg), void *arg)
+{
+	int r = track_moved(ex);
+
+	if (r == 0)
+		r = judge_changed(ex, branch);
+	return r < 0 ? r : settle(ex, branch, stop, arg);
+}
+
+int experiment_settle(struct expfs *ex, uint64_t branch)
+{
+	return experiment_settle_until(ex, branch, NULL, NULL);
+}
+
+int experiment_head(struct expfs *ex, uint64_t branch, struct experiment_head *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	int r = experiment_settle(ex, branch);
+
+	if (r < 0)
+		return r;
+	db = meta_reader(ex->meta);
+	r = line_last(db, branch, &ret->line);
+	return r < 0 ? r : experiment_get(db, ret->line.experiment, &ret->experiment);
+}
+
+void pending_free(struct pending *p)
+{
+	free(p->fault);
+	free(p->fault_path);
+	*p = (struct pending){ 0 };
+}
+
+/* Looks at a branch as it was after the commit of number at. *ret_changed: it is not at its head. */
+static int look_at_branch(struct expfs *ex, uint64_t branch, uint64_t at, struct point *p, bool *ret_changed)
+{
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	int r;
+
+	*p = (struct point){ .ex = ex, .at = at };
+	{
+		_cleanup_(cleanup_reader) struct db *reader = meta_reader(ex->meta);
+
+		r = tracked_get(reader, branch, &p->run);
+	}
+	if (r == 0)
+		r = look(p);
+	if (r < 0)
+		return r;
+	db = meta_reader(ex->meta);
+	r = make_hash(db, p, false);
+	*ret_changed = *p->hash && strcmp(p->hash, p->before_experiment.hash) != 0;
+	return r;
+}
+
+static int take_fault(const struct point *p, struct pending *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	_cleanup_free_ char *run = NULL;
+	int r;
+
+	if (!p->state.fault)
+		return 0;
+	db = meta_reader(p->ex->meta);
+	r = tracked_path(db, p->run.id, &run);
+	if (r < 0)
+		return r;
+	ret->fault = strdup(p->state.fault);
+	ret->fault_path = path_join(run, p->state.fault_path);
+	return ret->fault && ret->fault_path ? 0 : -ENOMEM;
+}
+
+int experiment_pending(struct expfs *ex, uint64_t branch, struct pending *ret)
+{
+	_cleanup_pending_ struct pending out = { 0 };
+	_cleanup_point_ struct point p = { 0 };
+	bool changed = false;
+	int r = experiment_settle(ex, branch);
+
+	if (r == 0)
+		r = look_at_branch(ex, branch, STATE_NOW, &p, &changed);
+	if (r == 0)
+		r = take_fault(&p, &out);
+	if (r < 0)
+		return r;
+	for (int i = 0; changed && i < SEGMENTS; i++)
+		out.changed[i] = !same_segment(p.hash, p.before.id ? p.before_experiment.hash : NO_EXPERIMENT, (enum segment)i);
+	if (changed)
+		memcpy(out.hash, p.hash, sizeof(out.hash));
+	*ret = out;
+	out = (struct pending){ 0 };
+	return 0;
+}
+
+static int try_commit(struct expfs *ex, uint64_t branch, char ret_hash[EXPERIMENT_HASH + 1])
+{
+	_cleanup_point_ struct point p = { 0 };
+	bool changed = false;
+	uint64_t at;
+	int r = number_of_now(ex, &at);
+
+	if (r == 0)
+		r = look_at_branch(ex, branch, at, &p, &changed);
+	if (r < 0)
+		return r;
+	if (!changed && !p.before.id)
+		return -ENOENT;
+	memcpy(ret_hash, changed ? p.hash : p.before_experiment.hash, sizeof(p.hash));
+	if (!changed)
+		return 1;
+	r = expfs_write(ex, tx_put, &p);
+	memcpy(ret_hash, p.hash, sizeof(p.hash));
+	return r;
+}
+
+int experiment_commit(struct expfs *ex, uint64_t branch, char ret_hash[EXPERIMENT_HASH + 1])
+{
+	int r = -EAGAIN;
+
+	for (int i = 0; i < TRIES && r == -EAGAIN; i++) {
+		r = experiment_settle(ex, branch);
+		if (r == 0)
+			r = try_commit(ex, branch, ret_hash);
+	}
+	return r;
+}
+
+int experiment_find(struct expfs *ex, const char *hash, struct experiment_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	int r = experiment_settle(ex, 0);
+
+	if (r < 0)
+		return r;
+	if (!*hash || strspn(hash, "0123456789abcdef") != strlen(hash))
+		return -ENOENT;
+	db = meta_reader(ex->meta);
+	return experiment_by_prefix(db, hash, ret);
+}
+
+struct files {
+	const char *run; /* its path */
+	experiment_file_fn f;
+	void *arg;
+};
+
+static int on_file(void *arg, const char *path, const struct version_row *v)
+{
+	struct files *f = arg;
+	_cleanup_free_ char *whole = path_join(f->run, path);
+
+	return whole ? f->f(f->arg, whole, v) : -ENOMEM;
+}
+
+int experiment_files(struct expfs *ex, uint64_t experiment, enum role role, experiment_file_fn f, void *arg)
+{
+	struct files files = { .f = f, .arg = arg };
+	_cleanup_free_ char *path = NULL;
+	struct tracked_row run;
+	struct line_row line;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = line_of_experiment(db, experiment, &line);
+		if (r == 0)
+			r = tracked_get(db, line.run, &run);
+		if (r == 0)
+			r = tracked_path(db, line.run, &path);
+	}
+	files.run = path;
+	return r < 0 ? r : state_files(ex, &run, role, line.at, on_file, &files);
+}
+
+static int find_of_version(struct db *db, const struct tracked_row *t, struct experiment_row *ret)
+{
+	uint64_t id = t->role == ROLE_WEIGHTS ? t->good : t->head;
+	struct version_row v;
+	struct line_row line;
+	int r = id ? version_get(db, id, &v) : -ENOENT;
+
+	if (r < 0)
+		return r;
+	if (t->role == ROLE_WEIGHTS)
+		return v.experiment ? experiment_get(db, v.experiment, ret) : -ENOENT;
+	if (t->role != ROLE_HP && t->role != ROLE_MODEL && t->role != ROLE_DATA)
+		return -ENOENT;
+	r = line_between(db, t->run, v.id, v.until, &line);
+	return r < 0 ? r : experiment_get(db, line.experiment, ret);
+}
+
+int experiment_of_inode(struct expfs *ex, uint64_t ino, char ret_hash[EXPERIMENT_HASH + 1])
+{
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	struct experiment_row e;
+	struct tracked_row t;
+	int r = checkpoint_tracked(ex, ino, &t);
+
+	if (r == 0)
+		r = experiment_settle(ex, t.run);
+	if (r < 0)
+		return r;
+	db = meta_reader(ex->meta);
+	r = tracked_get(db, t.id, &t);
+	if (r == 0)
+		r = find_of_version(db, &t, &e);
+	if (r == 0)
+		memcpy(ret_hash, e.hash, sizeof(e.hash));
+	return r;
+}

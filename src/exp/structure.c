@@ -1,0 +1,116 @@
+#include "exp/structure.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/entries.h"
+#include "exp/known.h"
+#include "format/hp.h"
+#include "format/structure.h"
+#include "store/object.h"
+#include "util/io.h"
+
+/* The structure of what a file holds, without its first line; "" where it tells none. */
+static int structure_text(struct expfs *ex, uint64_t object, char **ret)
+{
+	_cleanup_(cleanup_object) struct object *o = NULL;
+	_cleanup_tensors_ struct tensors *ts = NULL;
+	_cleanup_free_ char *text = NULL;
+	uint8_t digest[STRUCTURE_DIGEST_SIZE];
+	const char *why;
+	struct stat st;
+	uint64_t seal;
+	int fd, r = known_get(ex, object, FACT_STRUCTURE, ret, &seal);
+
+	if (r != -ENOENT)
+		return r;
+	r = object_get(ex->store, object, &o);
+	if (r == 0)
+		r = object_pin(o, &fd);
+	if (r < 0)
+		return r;
+	r = io_stat(fd, &st);
+	if (r == 0)
+		r = tensors_read(fd, (uint64_t)st.st_size, &ts, &why);
+	object_unpin(o);
+	if (r == 0)
+		r = model_structure(ts, 0, &text, NULL, digest);
+	if (r < 0 && r != -EBADMSG && r != -ENODATA)
+		return r;
+	*ret = strdup(text ? strchr(text, '\n') + 1 : "");
+	if (!*ret)
+		return -ENOMEM;
+	known_keep(ex, object, seal, FACT_STRUCTURE, *ret);
+	return 0;
+}
+
+/* Texts of several files follow each other, as in a checkpoint of shards. */
+struct structure {
+	struct expfs *ex;
+	char *text;
+	uint64_t *file; /* objects of a directory */
+	size_t n;
+};
+
+static int add_structure(struct structure *s, uint64_t object)
+{
+	_cleanup_free_ char *more = NULL;
+	char *text;
+	int r = object ? structure_text(s->ex, object, &more) : 0;
+
+	if (r < 0 || !more)
+		return r;
+	if (asprintf(&text, "%s%s", s->text ? s->text : "", more) < 0)
+		return -ENOMEM;
+	free(s->text);
+	s->text = text;
+	return 0;
+}
+
+/* A file of a checkpoint directory that can hold the model. */
+static int add_weights(void *arg, const struct member_row *m, const char *name)
+{
+	static const char *const others[] = { "optimizer", "scheduler", "rng_state", "scaler", "training_args" };
+	struct structure *s = arg;
+	const char *last = path_last(name);
+	uint64_t *more;
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (!strncmp(last, others[i], strlen(others[i])))
+			return 0;
+	if (!role_weights_suffix(last, strlen(last)))
+		return 0;
+	more = array_grow(s->file, s->n, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	s->file = more;
+	more[s->n++] = m->object;
+	return 0;
+}
+
+int structure_of_version(struct expfs *ex, const struct version_row *v, uint64_t init_step,
+			    char ret[SEGMENT_DIGEST + 1])
+{
+	struct structure s = { .ex = ex };
+	_cleanup_free_ char *whole = NULL;
+	int r = 0;
+
+	*ret = 0;
+	if (v->is_dir) {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = member_list(db, v->id, add_weights, &s);
+	} else {
+		r = add_structure(&s, v->object);
+	}
+	for (size_t i = 0; i < s.n && r == 0; i++)
+		r = add_structure(&s, s.file[i]);
+	if (r == 0 && s.text && *s.text) {
+		if (asprintf(&whole, "init_step:%llu\n%s", (unsigned long long)init_step, s.text) < 0)
+			whole = NULL;
+		r = whole ? hp_digest(whole, ret) : -ENOMEM;
+	}
+	free(s.text);
+	free(s.file);
+	return r;
+}

@@ -1,0 +1,94 @@
+/* Rows of the tables segment, experiment, line, due and fact: what states of
+ * configuration, model and data there were, and in which order a run went through them. */
+#ifndef EXPFS_META_EXPERIMENT_H
+#define EXPFS_META_EXPERIMENT_H
+
+#include "meta/meta.h"
+
+enum segment { SEGMENT_HP, SEGMENT_MODEL, SEGMENT_DATA, SEGMENTS };
+#define SEGMENT_LEN 8
+#define SEGMENT_DIGEST 64 /* hex digits */
+#define EXPERIMENT_HASH (SEGMENTS * SEGMENT_LEN)
+#define SEGMENT_ABSENT "00000000"
+#define NO_EXPERIMENT SEGMENT_ABSENT SEGMENT_ABSENT SEGMENT_ABSENT
+
+/* The digests of the three, "" where one is absent. */
+struct segments {
+	char digest[SEGMENTS][SEGMENT_DIGEST + 1];
+};
+
+struct experiment_row {
+	uint64_t id;
+	char hash[EXPERIMENT_HASH + 1];
+	struct segments segments; /* all "" of one that is known by its hash alone */
+	uint64_t parent;          /* 0: none */
+	int64_t time;             /* ns since 1970 */
+};
+
+int experiment_get(struct db *db, uint64_t id, struct experiment_row *ret);             /* -ENOENT */
+int experiment_by_hash(struct db *db, const char *hash, struct experiment_row *ret);    /* -ENOENT */
+int experiment_insert(struct db *db, const struct experiment_row *row);
+
+/* The one whose hash begins with prefix; -ENOENT, -EEXIST: several do. */
+int experiment_by_prefix(struct db *db, const char *prefix, struct experiment_row *ret);
+
+/* Calls f for all, oldest first, or for those with that segment. Ends early with what it returns other than 0. */
+typedef int (*experiment_fn)(void *arg, const struct experiment_row *row);
+int experiment_list(struct db *db, experiment_fn f, void *arg);
+int experiment_list_by_segment(struct db *db, enum segment which, const char *text, experiment_fn f, void *arg);
+
+/* The eight characters of a digest, the first that no other one has; of "" and no other, zeros. insert: they
+ * are given out now. */
+int segment_text(struct db *db, enum segment which, const char *digest, bool insert, char ret[SEGMENT_LEN + 1]);
+
+/* Calls f for the digests that did not get their first characters. */
+typedef int (*segment_fn)(void *arg, enum segment which, const char *text, const char *digest);
+int segment_list_collisions(struct db *db, segment_fn f, void *arg);
+
+/* A point of a run's line: from the commit of number at on it was in that state. at orders the line; a checkpoint
+ * that began before an edit and completed after the next one stands behind that. */
+#define LINE_LOADED 1  /* the state was loaded: what was on the line before does not count for what comes */
+#define LINE_WEIGHTS 2 /* the MODEL is the structure of weights, not the content of files */
+struct line_row {
+	uint64_t id;         /* number of the commit that made the row */
+	uint64_t run;        /* tracked path */
+	uint64_t experiment;
+	uint64_t version;    /* the checkpoint that committed it, 0: none did */
+	uint64_t init_step;  /* the step at which the branch was initialised, for the MODEL of what comes */
+	uint64_t at;
+	unsigned flags;
+};
+int line_insert(struct db *db, const struct line_row *row);
+int line_last(struct db *db, uint64_t run, struct line_row *ret); /* -ENOENT */
+typedef int (*line_fn)(void *arg, const struct line_row *row);
+int line_list(struct db *db, uint64_t run, line_fn f, void *arg); /* in its order */
+
+/* The last point of a run up to number at, the first one after it; the last at which a version counted that was
+ * there from the one to before the other number (0: still is); the first one of an experiment. -ENOENT. */
+int line_at(struct db *db, uint64_t run, uint64_t at, struct line_row *ret);
+int line_after(struct db *db, uint64_t run, uint64_t at, struct line_row *ret);
+int line_between(struct db *db, uint64_t run, uint64_t from, uint64_t until, struct line_row *ret);
+int line_of_experiment(struct db *db, uint64_t experiment, struct line_row *ret);
+
+/* 1 if the run was in the state between its last load up to number at, and at. */
+int line_has(struct db *db, uint64_t run, uint64_t experiment, uint64_t at);
+
+/* Versions of which is to be found out what experiment they belong to, or make. */
+struct due_row {
+	uint64_t version, run;
+	uint64_t begin; /* the number of the commit up to which changes count */
+};
+int due_put(struct db *db, const struct due_row *row);
+int due_delete(struct db *db, uint64_t version);
+int due_get(struct db *db, uint64_t version, struct due_row *ret); /* -ENOENT */
+
+/* The one after *row (all 0: the first) in the order of begin, of a run or (0) any; -ENOENT. */
+int due_next(struct db *db, uint64_t run, struct due_row *row);
+
+/* What was found out about a sealed content, as text; gone when the object is, or is not sealed so any more. */
+enum fact { FACT_HP_YAML, FACT_HP_JSON, FACT_STRUCTURE, FACT_SNAPSHOT };
+int fact_get(struct db *db, uint64_t object, enum fact kind, char **ret); /* to be freed; -ENOENT */
+int fact_put(struct db *db, uint64_t object, uint64_t seal, enum fact kind, const char *value);
+int fact_forget_hp(struct db *db); /* of all contents */
+
+#endif
