@@ -13,6 +13,7 @@
 #include "exp/recover.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
+#include "meta/experiment.h"
 #include "meta/tracked.h"
 #include "store/object.h"
 #include "util/io.h"
@@ -125,6 +126,33 @@ static int follow_rules(struct expfs *ex)
 	return r < 0 || rules == c.rules ? r : meta_write(ex->meta, tx_reclass, &c);
 }
 
+static int tx_forget_hp(struct db *db, void *arg)
+{
+	int r = fact_forget_hp(db);
+
+	return r < 0 ? r : meta_set_value(db, "ignored", *(const int64_t *)arg);
+}
+
+/* What is kept of configurations was found out without the keys that did not count then. */
+static int follow_ignored(struct expfs *ex)
+{
+	uint64_t id = 0;
+	int64_t ignored;
+	int r;
+
+	for (char **p = ex->config->hash_ignore; *p; p++)
+		id = XXH3_64bits_withSeed(*p, strlen(*p) + 1, id);
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = meta_get_value(db, "ignored", &ignored);
+	}
+	if (r < 0 || ignored == (int64_t)id)
+		return r;
+	ignored = (int64_t)id;
+	return meta_write(ex->meta, tx_forget_hp, &ignored);
+}
+
 /* What becomes of files is told to who mounts, and to who looks into the log later. */
 static int deal_with_cut(struct expfs *ex)
 {
@@ -210,6 +238,8 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 		r = begin_use(ex);
 	if (r == 0)
 		r = follow_rules(ex);
+	if (r == 0)
+		r = follow_ignored(ex);
 	if (r == 0)
 		r = file_table_new(&ex->files);
 	if (r == 0 && ex->last_end != META_CLEAN)

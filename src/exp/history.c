@@ -9,6 +9,7 @@
 #include "exp/file.h"
 #include "exp/judge.h"
 #include "exp/track.h"
+#include "meta/experiment.h"
 
 void history_free(struct history *h)
 {
@@ -303,12 +304,13 @@ static int is_any(void *arg, const struct tracked_row *t, const char *name)
 	return 1;
 }
 
-/* Tracked paths that are gone, and have nothing left, go. */
+/* Tracked paths that are gone, and have nothing left, go; not runs that went through experiments. */
 static int forget_paths(struct db *db, uint64_t id)
 {
 	while (id != TRACKED_TOP) {
 		struct version_row v;
 		struct tracked_row t;
+		struct line_row line;
 		int r = tracked_get(db, id, &t);
 
 		if (r < 0 || t.ino)
@@ -317,7 +319,9 @@ static int forget_paths(struct db *db, uint64_t id)
 		if (r != -ENOENT)
 			return r;
 		r = tracked_list(db, id, is_any, NULL);
-		if (r != 0)
+		if (r == 0)
+			r = line_last(db, id, &line);
+		if (r != -ENOENT)
 			return MIN(r, 0);
 		r = tracked_delete(db, id);
 		if (r < 0)

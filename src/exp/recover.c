@@ -9,6 +9,7 @@
 #include "meta/content.h"
 #include "meta/dirent.h"
 #include "meta/undo.h"
+#include "meta/version.h"
 #include "store/digest.h"
 #include "util/io.h"
 #include "util/log.h"
@@ -56,6 +57,19 @@ static int remove_names(struct recovery *k, struct db *db, uint64_t ino)
 	}
 }
 
+/* When the content was begun, if it was a version. */
+static int old_begin(struct db *db, uint64_t old, uint64_t *ret)
+{
+	struct version_row v = { 0 };
+	uint64_t id;
+	int r = old ? version_of_object(db, old, &id) : -ENOENT;
+
+	if (r == 0)
+		r = version_get(db, id, &v);
+	*ret = v.begin;
+	return r == -ENOENT ? 0 : r;
+}
+
 /* What a content says of the inode that gets it back. */
 static int take_back(struct recovery *k, struct db *db, struct inode_row *row, uint64_t old)
 {
@@ -70,6 +84,8 @@ static int take_back(struct recovery *k, struct db *db, struct inode_row *row, u
 	row->ctime = now_ns();
 	row->flags &= ~(uint32_t)(INODE_LIVE | INODE_CLOSED);
 	row->flags |= content.state == CONTENT_LIVE ? INODE_LIVE : INODE_CLOSED;
+	if (r == 0)
+		r = old_begin(db, old, &row->begin);
 	if (r == 0)
 		r = inode_update(db, row);
 	return r < 0 ? r : inode_set_object(db, row->ino, old);

@@ -11,6 +11,7 @@
 #include "meta/db.h"
 #include "meta/dirent.h"
 #include "meta/lost_found.h"
+#include "meta/schema.h"
 #include "meta/tree.h"
 #include "meta/version.h"
 
@@ -54,6 +55,13 @@
 #define NO_SUCH_VERSION                                                         \
 	"(head IS NOT NULL AND head NOT IN (SELECT id FROM version) OR good IS NOT NULL" \
 	" AND good NOT IN (SELECT id FROM version))"
+
+#define NO_SUCH_EXPERIMENT "experiment IS NOT NULL AND experiment NOT IN (SELECT id FROM experiment)"
+#define NO_SUCH_PARENT "parent IS NOT NULL AND parent NOT IN (SELECT id FROM experiment)"
+#define NOBODYS_LINE "(experiment NOT IN (SELECT id FROM experiment) OR run NOT IN (SELECT id FROM tracked))"
+#define LINE_OF_NOTHING "version IS NOT NULL AND version NOT IN (SELECT id FROM version)"
+#define NOBODYS_DUE "version NOT IN (SELECT id FROM version)"
+#define NOBODYS_FACT "object NOT IN (SELECT id FROM object WHERE state=1)"
 
 /* While directories wait to be tracked anew these may be. */
 #define TRACKED_ELSEWHERE                                                                                         \
@@ -116,6 +124,13 @@ static const char *const faults[] = {
 	" " TRACKED_ELSEWHERE,
 	"SELECT 0, 'tracked file whose version is another', 0, NULL, printf('path %d', id) FROM tracked WHERE"
 	" " OTHER_VERSION,
+	"SELECT 0, 'version of an experiment that is not there', 0, NULL, printf('version %d', id) FROM version WHERE"
+	" " NO_SUCH_EXPERIMENT,
+	"SELECT 0, 'experiment whose parent is not there', 0, NULL, hash FROM experiment WHERE " NO_SUCH_PARENT,
+	"SELECT 0, 'point of a line of no experiment or run', 0, NULL, id FROM line WHERE " NOBODYS_LINE,
+	"SELECT 0, 'point of a line whose checkpoint is not there', 0, NULL, id FROM line WHERE " LINE_OF_NOTHING,
+	"SELECT 0, 'version that is due and not there', 0, NULL, printf('version %d', version) FROM due WHERE " NOBODYS_DUE,
+	"SELECT 0, 'fact of no content', 0, NULL, printf('object %x', object) FROM fact WHERE " NOBODYS_FACT,
 	"SELECT 0, 'inode with a number that cannot be', ino, NULL, ino FROM inode WHERE " NO_ID("ino"),
 	"SELECT 0, 'content with a number that cannot be', 0, NULL, id FROM object WHERE " NO_ID("id"),
 };
@@ -137,6 +152,13 @@ static const char *const repairs_before[] = {
 	"UPDATE tracked SET parent=1, name=CAST('#' || id AS BLOB) WHERE " LOOSE_PATH,
 	"UPDATE tracked SET head=NULL, good=NULL WHERE " NO_SUCH_VERSION " OR " OTHER_VERSION,
 	"UPDATE tracked SET ino=NULL, head=NULL, good=NULL WHERE " TRACKED_ELSEWHERE,
+	"UPDATE version SET experiment=NULL WHERE " NO_SUCH_EXPERIMENT,
+	"UPDATE experiment SET parent=NULL WHERE " NO_SUCH_PARENT,
+	"DELETE FROM line WHERE " NOBODYS_LINE,
+	"UPDATE line SET version=NULL WHERE " LINE_OF_NOTHING,
+	"DELETE FROM due WHERE " NOBODYS_DUE,
+	"DELETE FROM fact WHERE " NOBODYS_FACT,
+	SCHEMA_ALL_DUE,
 	"INSERT OR IGNORE INTO moved VALUES(1)",
 	"UPDATE inode SET flags=flags & ~4 | CASE (SELECT o.state FROM object o WHERE o.id=inode.object)"
 	" WHEN 0 THEN 4 ELSE 0 END WHERE " WRONG_LIVE,

@@ -27,6 +27,16 @@ static const struct {
 	{ "tracked", "the versions of all paths are lost", SCHEMA_TRACK_ALL },
 	{ "version", "the versions of all paths are lost", NULL },
 	{ "member", "the versions of checkpoint directories are lost", NULL },
+	{ "due", "the experiments of some checkpoints are found out again", SCHEMA_ALL_DUE },
+	{ "segment", "it is filled from the experiments",
+	  "INSERT OR IGNORE INTO segment SELECT 0, substr(hash, 1, 8), hp FROM experiment WHERE hp<>'' UNION"
+	  " SELECT 1, substr(hash, 9, 8), model FROM experiment WHERE model<>'' UNION"
+	  " SELECT 2, substr(hash, 17, 8), data FROM experiment WHERE data<>''" },
+	{ "experiment", "the experiments of checkpoints are found out again; others are lost",
+	  "UPDATE version SET experiment=NULL; DELETE FROM line; " SCHEMA_ALL_DUE },
+	{ "line", "the experiments of checkpoints are found out again; others are lost",
+	  "UPDATE version SET experiment=NULL; " SCHEMA_ALL_DUE },
+	{ "fact", "contents are read again", NULL },
 	{ "moved", "some paths may not have their versions and checkpoints", "INSERT OR IGNORE INTO moved VALUES(1)" },
 };
 
@@ -43,7 +53,8 @@ static const char last_id[] =
 	"SELECT max(n) FROM (SELECT 1 AS n" IN_USE("ino", "inode") IN_USE("\"order\"", "inode") IN_USE("id", "dirent")
 	IN_USE("\"order\"", "dirent") IN_USE("id", "object") IN_USE("seal", "object") IN_USE("old", "undo")
 	IN_USE("inode", "undo") IN_USE("id", "tracked") IN_USE("changed", "tracked") IN_USE("id", "version")
-	IN_USE("until", "version") ")";
+	IN_USE("until", "version") IN_USE("begin", "version") IN_USE("begin", "inode") IN_USE("id", "experiment")
+	IN_USE("id", "line") IN_USE("at", "line") ")";
 
 struct mend {
 	struct db db;

@@ -6,7 +6,8 @@
  *
  *   store    next_id; clean: 1 while no process has the store open for writing;
  *            session: the boot and mount of the disk in which it was last in order
- *            (store_session()); rules: which rules dirent.class was made by
+ *            (store_session()); rules: which rules dirent.class was made by; ignored: which keys
+ *            facts of configurations do not count
  *   inode    one row a file, directory, link, device. object: id of the
  *            content, NULL for an empty file. target: of a symbolic link.
  *            size, blocks (of 512 bytes), mtime: of a live object (below) the
@@ -145,21 +146,21 @@ static const struct schema_part parts[] = {
 	  "CREATE TABLE due(version INTEGER PRIMARY KEY, run INTEGER NOT NULL, begin INTEGER NOT NULL)" },
 	{ false, "due_begin", "CREATE INDEX due_begin ON due(begin, version)" },
 	{ false, "due_run", "CREATE INDEX due_run ON due(run, begin, version)" },
-	{ true, "segment",
-	  "CREATE TABLE segment(kind INTEGER NOT NULL, text TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY(kind, text))"
-	  " WITHOUT ROWID" },
-	{ true, "experiment",
-	  "CREATE TABLE experiment(id INTEGER PRIMARY KEY, hash TEXT NOT NULL, hp TEXT NOT NULL, model TEXT NOT NULL,"
-	  " data TEXT NOT NULL, parent INTEGER, time INTEGER NOT NULL)" },
-	{ false, "experiment_hash", "CREATE UNIQUE INDEX experiment_hash ON experiment(hash)" },
-	{ false, "experiment_model", "CREATE INDEX experiment_model ON experiment(substr(hash, 9, 8), id)" },
-	{ false, "experiment_data", "CREATE INDEX experiment_data ON experiment(substr(hash, 17, 8), id)" },
 	{ true, "line",
 	  "CREATE TABLE line(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, experiment INTEGER NOT NULL, version INTEGER,"
 	  " init_step INTEGER NOT NULL, at INTEGER NOT NULL, flags INTEGER NOT NULL)" },
 	{ false, "line_run", "CREATE INDEX line_run ON line(run, at, id)" },
 	{ false, "line_experiment", "CREATE INDEX line_experiment ON line(experiment, at)" },
 	{ false, "line_version", "CREATE INDEX line_version ON line(version) WHERE version IS NOT NULL" },
+	{ true, "experiment",
+	  "CREATE TABLE experiment(id INTEGER PRIMARY KEY, hash TEXT NOT NULL, hp TEXT NOT NULL, model TEXT NOT NULL,"
+	  " data TEXT NOT NULL, parent INTEGER, time INTEGER NOT NULL)" },
+	{ false, "experiment_hash", "CREATE UNIQUE INDEX experiment_hash ON experiment(hash)" },
+	{ false, "experiment_model", "CREATE INDEX experiment_model ON experiment(substr(hash, 9, 8), id)" },
+	{ false, "experiment_data", "CREATE INDEX experiment_data ON experiment(substr(hash, 17, 8), id)" },
+	{ true, "segment",
+	  "CREATE TABLE segment(kind INTEGER NOT NULL, text TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY(kind, text))"
+	  " WITHOUT ROWID" },
 	{ true, "fact",
 	  "CREATE TABLE fact(object INTEGER NOT NULL, kind INTEGER NOT NULL, value TEXT NOT NULL, PRIMARY KEY(object, kind))"
 	  " WITHOUT ROWID" },

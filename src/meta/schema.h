@@ -35,6 +35,11 @@ int schema_sequence(struct db *db, int64_t *ret_next);
 	"INSERT INTO tracked VALUES(1, 0, X'', 1, 1, 0, 1, 0, NULL, NULL, NULL, -1, 0, 0, 0, 0);" \
 	"INSERT OR IGNORE INTO moved VALUES(1);"
 
+/* Checkpoints that are of no experiment may only have lost it. */
+#define SCHEMA_ALL_DUE                                                                           \
+	"INSERT OR IGNORE INTO due SELECT v.id, t.run, v.begin FROM version v JOIN tracked t ON"        \
+	" t.id=v.tracked WHERE v.complete=1 AND t.role=4 AND v.experiment IS NULL"
+
 /* Without undo rows: what is not known to be synced may have been there for long; it is
  * kept as it is, whatever happens. */
 #define SCHEMA_KEEP_UNSYNCED                                                                                        \
