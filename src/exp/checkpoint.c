@@ -92,6 +92,31 @@ int checkpoint_set_below(struct expfs *ex, struct cred *cred, uint64_t ino, stru
 	return make_set(ex, cred, ino, TRACKED_DIR, ret);
 }
 
+int checkpoint_set_of_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, struct checkpoint_set *ret)
+{
+	*ret = (struct checkpoint_set){ .ex = ex, .cred = cred, .scope = TRACKED_EXPERIMENT };
+	return add_id(ret, experiment);
+}
+
+static int add_experiment(void *arg, const struct experiment_row *e)
+{
+	return add_id(arg, e->id);
+}
+
+int checkpoint_set_of_segment(struct expfs *ex, struct cred *cred, enum segment which, const char *text,
+			      struct checkpoint_set *ret)
+{
+	_cleanup_checkpoint_set_ struct checkpoint_set s = { .ex = ex, .cred = cred, .scope = TRACKED_EXPERIMENT };
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	int r = experiment_list_by_segment(db, which, text, add_experiment, &s);
+
+	if (r < 0)
+		return r;
+	*ret = s;
+	s = (struct checkpoint_set){ 0 };
+	return 0;
+}
+
 int checkpoint_is_there(struct db *db, const struct tracked_row *t, const struct version_row *v)
 {
 	struct inode_row row;

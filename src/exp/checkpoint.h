@@ -6,21 +6,27 @@
 
 #include "exp/cred.h"
 #include "exp/expfs.h"
+#include "meta/experiment.h"
 #include "meta/tracked.h"
 #include "meta/version.h"
 
-/* Those of a run; or those below a directory, runs there and all. */
+/* Those of a run; those below a directory, runs there and all; those of experiments. */
 struct checkpoint_set {
 	struct expfs *ex;
 	struct cred *cred; /* who asks; he is told of what he could find by himself. NULL: of all */
 	enum tracked_scope scope;
-	uint64_t *ids; /* of tracked runs, or directories */
+	uint64_t *ids; /* of tracked runs, directories, or experiments */
 	size_t n;
 };
 
 /* Of the run, or below the directory, ino. What has nothing tracked has an empty set. */
 int checkpoint_set_of_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct checkpoint_set *ret);
 int checkpoint_set_below(struct expfs *ex, struct cred *cred, uint64_t ino, struct checkpoint_set *ret);
+
+/* Of one experiment; of all that have that segment (its eight characters). They are found out before (exp/experiment.h). */
+int checkpoint_set_of_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, struct checkpoint_set *ret);
+int checkpoint_set_of_segment(struct expfs *ex, struct cred *cred, enum segment which, const char *text,
+			      struct checkpoint_set *ret);
 void checkpoint_set_free(struct checkpoint_set *s);
 #define _cleanup_checkpoint_set_ _cleanup_(checkpoint_set_free)
 

@@ -157,17 +157,38 @@ int tracked_list_changed(struct db *db, uint64_t run, uint64_t after, struct tra
 
 #define LAST_FIRST " ORDER BY rank DESC, step DESC, id DESC LIMIT 1"
 #define IS_BEFORE " AND (rank, step, id)<(?2, ?3, ?4)"
+#define OF_RUN "WHERE run=?1 AND good IS NOT NULL"
+#define OF_DIR "WHERE parent=?1 AND good IS NOT NULL"
 
-static const struct tracked_row after_all = { .rank = INT64_MAX, .step = INT64_MAX, .id = INT64_MAX };
+/* Of an experiment versions are looked for, for their paths may hold others by now; not those of before their path
+ * was taken away. A row tells of its version what it tells of the last complete one else. */
+#define VERSIONS                                                                                                  \
+	"FROM version v CROSS JOIN tracked t ON t.id=v.tracked WHERE v.experiment=?1 AND v.complete=1 AND t.role=4" \
+	" AND t.ino IS NOT NULL AND NOT EXISTS (SELECT 1 FROM version g WHERE g.tracked=v.tracked AND g.n>=v.n AND g.gone)"
+#define SELECT_VERSIONS                                                                                  \
+	"SELECT t.id, t.parent, t.ino, t.run, t.role, t.is_dir, t.n, t.head, t.changed, v.id, v.step, v.rank," \
+	" t.mode, t.uid, t.gid " VERSIONS
+#define LAST_VERSION_FIRST " ORDER BY v.rank DESC, v.step DESC, v.id DESC LIMIT 1"
+#define IS_VERSION_BEFORE " AND (v.rank, v.step, v.id)<(?2, ?3, ?4)"
+
+static const struct tracked_row after_all = { .rank = INT64_MAX, .step = INT64_MAX, .id = INT64_MAX, .good = INT64_MAX };
+
+static int64_t id_in(enum tracked_scope scope, const struct tracked_row *t)
+{
+	return (int64_t)(scope == TRACKED_EXPERIMENT ? t->good : t->id);
+}
 
 int tracked_latest(struct db *db, enum tracked_scope scope, uint64_t of, const struct tracked_row *before,
 		   struct tracked_row *ret)
 {
+	static const char *const sql[] = {
+		[TRACKED_RUN] = SELECT OF_RUN IS_BEFORE LAST_FIRST,
+		[TRACKED_DIR] = SELECT OF_DIR IS_BEFORE LAST_FIRST,
+		[TRACKED_EXPERIMENT] = SELECT_VERSIONS IS_VERSION_BEFORE LAST_VERSION_FIRST,
+	};
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	const struct tracked_row *b = before ? before : &after_all;
-	const char *sql = scope == TRACKED_RUN ? SELECT "WHERE run=?1 AND good IS NOT NULL" IS_BEFORE LAST_FIRST :
-						 SELECT "WHERE parent=?1 AND good IS NOT NULL" IS_BEFORE LAST_FIRST;
-	int r = db_row(db, &st, sql, "iiii", (int64_t)of, b->rank, b->step, (int64_t)b->id);
+	int r = db_row(db, &st, sql[scope], "iiii", (int64_t)of, b->rank, b->step, id_in(scope, b));
 
 	return read_one(st, r, ret);
 }
@@ -175,8 +196,7 @@ int tracked_latest(struct db *db, enum tracked_scope scope, uint64_t of, const s
 int tracked_latest_dir(struct db *db, uint64_t run, int64_t rank, struct tracked_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, SELECT "WHERE run=?1 AND good IS NOT NULL AND is_dir AND rank<?2" LAST_FIRST, "ii",
-		       (int64_t)run, rank);
+	int r = db_row(db, &st, SELECT OF_RUN " AND is_dir AND rank<?2" LAST_FIRST, "ii", (int64_t)run, rank);
 
 	return read_one(st, r, ret);
 }
@@ -184,12 +204,14 @@ int tracked_latest_dir(struct db *db, uint64_t run, int64_t rank, struct tracked
 int tracked_latest_of_step(struct db *db, enum tracked_scope scope, uint64_t of, int64_t step,
 			   const struct tracked_row *before, struct tracked_row *ret)
 {
+	static const char *const sql[] = {
+		[TRACKED_RUN] = SELECT OF_RUN " AND step=?5" IS_BEFORE LAST_FIRST,
+		[TRACKED_DIR] = SELECT OF_DIR " AND step=?5" IS_BEFORE LAST_FIRST,
+		[TRACKED_EXPERIMENT] = SELECT_VERSIONS " AND v.step=?5" IS_VERSION_BEFORE LAST_VERSION_FIRST,
+	};
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	const struct tracked_row *b = before ? before : &after_all;
-	const char *sql = scope == TRACKED_RUN ?
-				  SELECT "WHERE run=?1 AND good IS NOT NULL AND step=?5" IS_BEFORE LAST_FIRST :
-				  SELECT "WHERE parent=?1 AND good IS NOT NULL AND step=?5" IS_BEFORE LAST_FIRST;
-	int r = db_row(db, &st, sql, "iiiii", (int64_t)of, b->rank, b->step, (int64_t)b->id, step);
+	int r = db_row(db, &st, sql[scope], "iiiii", (int64_t)of, b->rank, b->step, id_in(scope, b), step);
 
 	return read_one(st, r, ret);
 }
@@ -203,25 +225,26 @@ static int read_step(sqlite3_stmt *st, int r, int64_t *ret)
 
 int tracked_step_above(struct db *db, enum tracked_scope scope, uint64_t of, int64_t step, int64_t *ret)
 {
+	static const char *const sql[] = {
+		[TRACKED_RUN] = "SELECT step FROM tracked " OF_RUN " AND step>=?2 ORDER BY step LIMIT 1",
+		[TRACKED_DIR] = "SELECT step FROM tracked " OF_DIR " AND step>=?2 ORDER BY step LIMIT 1",
+		[TRACKED_EXPERIMENT] = "SELECT v.step " VERSIONS " AND v.step>=?2 ORDER BY v.step LIMIT 1",
+	};
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	const char *sql =
-		scope == TRACKED_RUN ?
-			"SELECT step FROM tracked WHERE run=?1 AND good IS NOT NULL AND step>=?2 ORDER BY step LIMIT 1" :
-			"SELECT step FROM tracked WHERE parent=?1 AND good IS NOT NULL AND step>=?2 ORDER BY step LIMIT 1";
-	int r = db_row(db, &st, sql, "ii", (int64_t)of, MAX(step, 0));
+	int r = db_row(db, &st, sql[scope], "ii", (int64_t)of, MAX(step, 0));
 
 	return read_step(st, r, ret);
 }
 
 int tracked_step_below(struct db *db, enum tracked_scope scope, uint64_t of, int64_t step, int64_t *ret)
 {
+	static const char *const sql[] = {
+		[TRACKED_RUN] = "SELECT step FROM tracked " OF_RUN " AND step BETWEEN 0 AND ?2 ORDER BY step DESC LIMIT 1",
+		[TRACKED_DIR] = "SELECT step FROM tracked " OF_DIR " AND step BETWEEN 0 AND ?2 ORDER BY step DESC LIMIT 1",
+		[TRACKED_EXPERIMENT] = "SELECT v.step " VERSIONS " AND v.step BETWEEN 0 AND ?2 ORDER BY v.step DESC LIMIT 1",
+	};
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	const char *sql = scope == TRACKED_RUN ?
-				  "SELECT step FROM tracked WHERE run=?1 AND good IS NOT NULL AND step BETWEEN 0 AND ?2"
-				  " ORDER BY step DESC LIMIT 1" :
-				  "SELECT step FROM tracked WHERE parent=?1 AND good IS NOT NULL AND step BETWEEN 0 AND ?2"
-				  " ORDER BY step DESC LIMIT 1";
-	int r = db_row(db, &st, sql, "ii", (int64_t)of, step);
+	int r = db_row(db, &st, sql[scope], "ii", (int64_t)of, step);
 
 	return read_step(st, r, ret);
 }

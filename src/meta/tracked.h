@@ -46,9 +46,10 @@ int tracked_path(struct db *db, uint64_t id, char **ret);
 /* Up to max that were changed and not judged, of a run (0: of all), by id above after; the count. */
 int tracked_list_changed(struct db *db, uint64_t run, uint64_t after, struct tracked_row *ret, int max);
 
-/* Complete checkpoints of a run, or directly in a directory (a tracked path).
+/* Complete checkpoints of a run, or directly in a directory (a tracked path), as they are; or of an experiment, also
+ * those in whose path another one stands by now: good, step and rank of a row are then of that version.
  * They stand in the order of rank, step, id. */
-enum tracked_scope { TRACKED_RUN, TRACKED_DIR };
+enum tracked_scope { TRACKED_RUN, TRACKED_DIR, TRACKED_EXPERIMENT };
 
 /* The last one before the given (NULL: of all); -ENOENT. */
 int tracked_latest(struct db *db, enum tracked_scope scope, uint64_t of, const struct tracked_row *before,
