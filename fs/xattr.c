@@ -4,8 +4,10 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "exp/branch.h"
 #include "exp/checkpoint.h"
 #include "exp/complete.h"
+#include "exp/experiment.h"
 #include "exp/path.h"
 #include "fs.h"
 #include "meta/content.h"
@@ -179,6 +181,41 @@ static int step_value(struct fs *fs, uint64_t ino, char **ret)
 	return r < 0 ? r : c.step == NO_STEP ? -ENODATA : number(c.step, ret);
 }
 
+static int experiment_value(struct fs *fs, uint64_t ino, char **ret)
+{
+	char hash[EXPERIMENT_HASH + 1];
+	int r = experiment_of_inode(fs->ex, ino, hash);
+
+	return r < 0 ? r : text(hash, ret);
+}
+
+static int run_of(struct fs *fs, uint64_t ino, uint64_t *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
+	_cleanup_free_ char *path = NULL;
+	int r = path_of(db, ino, &path);
+
+	if (r < 0)
+		return r;
+	path[path_run_prefix(fs->ex, path)] = 0;
+	return path_lookup(db, path, ret);
+}
+
+/* Of the deepest run above the path. */
+static int branch_value(struct fs *fs, uint64_t ino, char **ret)
+{
+	struct branch b = { 0 };
+	uint64_t run;
+	int r = run_of(fs, ino, &run);
+
+	if (r == 0)
+		r = branch_by_run(fs->ex, NULL, run, &b);
+	if (r == 0)
+		*ret = steal(&b.name);
+	branch_free(&b);
+	return r;
+}
+
 static int complete_value(struct fs *fs, uint64_t ino, char **ret)
 {
 	struct checkpoint_state c;
@@ -237,6 +274,7 @@ static const struct {
 	{ "role", role_value },         { "step", step_value },       { "complete", complete_value },
 	{ "digest", digest_value },     { "sha256", sha256_value },   { "version", version_value },
 	{ "stored_bytes", stored_value }, { "tier", tier_value },
+	{ "hash", experiment_value },    { "branch", branch_value },
 };
 
 /* Of anything with a role. */

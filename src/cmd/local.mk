@@ -14,6 +14,7 @@ expfs_SOURCES = \
 	src/cmd/restore.c \
 	src/cmd/copy.c src/cmd/copy.h \
 	src/cmd/forget.c \
+	src/cmd/commit.c \
 	src/cmd/fsck.c
 expfs_LDADD = $(libexpfs_LIBS) $(FUSE_LIBS)
 

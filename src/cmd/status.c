@@ -25,6 +25,23 @@ static void print_store(const json_t *answer)
 	       cmd_number(counts, "objects"));
 }
 
+/* Where a branch is, and what is to come. */
+static void print_state(const json_t *branch)
+{
+	const json_t *pending = json_object_get(branch, "pending"), *component;
+	const char *head = cmd_string(branch, "head"), *hash = cmd_string(pending, "hash");
+	size_t i;
+
+	if (*head)
+		printf("            head %s\n", head);
+	if (!*hash)
+		return;
+	printf("            pending ");
+	json_array_foreach (json_object_get(pending, "components"), i, component)
+		printf("%s%s", i ? ", " : "", json_string_value(component));
+	printf(": %s\n", hash);
+}
+
 static void print_branches(const json_t *branches)
 {
 	const json_t *b;
@@ -40,6 +57,7 @@ static void print_branches(const json_t *branches)
 		if (json_is_integer(json_object_get(latest, "step")))
 			printf(", step %" JSON_INTEGER_FORMAT, cmd_number(latest, "step"));
 		putchar('\n');
+		print_state(b);
 	}
 }
 
@@ -92,7 +110,8 @@ const struct command cmd_status = {
 	.summary = "show branches, newest checkpoints, space and warnings",
 	.help = "Shows where a store is mounted; how many bytes its files have (raw), equal\n"
 		"contents counted once (unique), and what they take of the disk (stored); each\n"
-		"branch with its newest complete checkpoint; and what is to be looked after.\n"
+		"branch with its newest complete checkpoint, its experiment, and what was edited\n"
+		"since; and what is to be looked after.\n"
 		"\n"
 		"PATH lies in a mount: its store is meant, and only branches at, below or above\n"
 		"PATH are shown. Otherwise the store is that of --store or of the environment\n"

@@ -141,6 +141,29 @@ enum op_exit target_open(const char *command, const char *path, const char *stor
 	return OP_FAILED;
 }
 
+static bool is_path(const char *operand)
+{
+	return strchr(operand, '/') || !strcmp(operand, ".") || !strcmp(operand, "..");
+}
+
+enum op_exit target_open_branch(const char *command, const char *operand, const char *store, json_t *args,
+				struct target *ret)
+{
+	const char *named = store ? store : getenv("EXPFS_STORE");
+	const char *path = operand && is_path(operand) ? operand : operand || (named && *named) ? NULL : ".";
+	enum op_exit exit = target_open(command, path, store, TARGET_GONE, ret);
+
+	if (exit != OP_DONE)
+		return exit;
+	if (ret->path)
+		return reply_put_path(args, ret->path) < 0 ? OP_FAILED : OP_DONE;
+	if (operand && json_object_set_new(args, "branch", json_string(operand)) < 0) {
+		log_msg("%s: no branch has a name that is not UTF-8 here; name its run", command);
+		return OP_USAGE;
+	}
+	return OP_DONE;
+}
+
 /* Does it end in @ and digits, or in @ alone? */
 static bool ends_in_number(const char *path, size_t len)
 {

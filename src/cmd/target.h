@@ -25,6 +25,11 @@ enum op_exit target_open(const char *command, const char *path, const char *stor
 void target_free(struct target *t);
 #define _cleanup_target_ _cleanup_(target_free)
 
+/* The same for an operand BRANCH|PATH, or NULL: the working directory's path or, where a store is named, none. What
+ * it names is put into the arguments of the operation, as "branch" or "path". */
+enum op_exit target_open_branch(const char *command, const char *operand, const char *store, json_t *args,
+				struct target *ret);
+
 /* Takes PATH@N apart; *ret_n is 0 where there is no @N. A path that itself ends in @ and digits, or
  * in @, is written with one more @ behind it; another @ with nothing behind it is an error. The path is
  * to be freed. What is wrong was told. */

@@ -169,7 +169,7 @@ static int all_runs(struct expfs *ex, struct cred *cred, bool by_listing, struct
 }
 
 /* Has the run anything with a role, or had it? */
-static int has_role(struct expfs *ex, uint64_t ino, bool *ret)
+static int has_role(struct expfs *ex, uint64_t ino, uint64_t *ret_id, bool *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	struct tracked_row t;
@@ -178,6 +178,8 @@ static int has_role(struct expfs *ex, uint64_t ino, bool *ret)
 	if (r == 0)
 		r = tracked_any_role(db, t.id);
 	*ret = r > 0;
+	if (r > 0)
+		*ret_id = t.id;
 	return r == -ENOENT ? 0 : MIN(r, 0);
 }
 
@@ -196,7 +198,7 @@ static int keep_branches(struct expfs *ex, struct branch_list *l)
 		if (any)
 			any = false;
 		else if (r == 0)
-			r = has_role(ex, l->v[i].ino, &any);
+			r = has_role(ex, l->v[i].ino, &l->v[i].id, &any);
 		if (any)
 			l->v[out++] = l->v[i];
 		else
@@ -257,18 +259,21 @@ int branch_by_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct bran
 {
 	_cleanup_free_ char *path = NULL;
 	struct branch_list l = { 0 };
+	uint64_t id = 0;
 	bool any = false;
 	int r = track_moved(ex);
 
 	if (r == 0)
 		r = find_run(ex, cred, ino, &path);
 	if (r == 0)
-		r = has_role(ex, ino, &any);
+		r = has_role(ex, ino, &id, &any);
 	if (r < 0 || !any)
 		return r < 0 ? r : -ENOENT;
 	r = add_branch(&l, path, ino);
-	if (r == 0)
+	if (r == 0) {
 		*ret = l.v[0];
+		ret->id = id;
+	}
 	free(l.v);
 	return r;
 }
@@ -299,7 +304,7 @@ static int find_any(struct expfs *ex, struct cred *cred, const char *name, uint6
 		if (strcmp(l.v[i].name, name) != 0)
 			continue;
 		*ret_ino = l.v[i].ino;
-		r = has_role(ex, l.v[i].ino, &any);
+		r = has_role(ex, l.v[i].ino, &l.v[i].id, &any);
 	}
 	branch_list_free(&l);
 	return r < 0 ? r : any ? 0 : -ENOENT;

@@ -16,6 +16,7 @@ struct branch {
 	char *name;
 	char *path;   /* of the run */
 	uint64_t ino; /* of the run */
+	uint64_t id;  /* exp/experiment.h */
 };
 
 struct branch_list {

@@ -6,5 +6,6 @@ libexpfs_a_SOURCES += \
 	src/op/versions.c src/op/versions.h \
 	src/op/history.c \
 	src/op/forget.c \
+	src/op/commit.c \
 	src/op/status.c \
 	src/op/fsck.c

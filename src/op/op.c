@@ -8,6 +8,7 @@ static const struct {
 	const char *name;
 	enum op_exit (*run)(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 } ops[] = {
+	{ "commit", op_commit },
 	{ "forget", op_forget },
 	{ "fsck", op_fsck },
 	{ "history", op_history },

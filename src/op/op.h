@@ -28,6 +28,10 @@ enum op_exit op_run(struct expfs *ex, const struct op_caller *caller, const char
  * of `expfs status --json` (spec section 8). */
 enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
+/* op/commit.c: {"branch": name, or "path": of anything in a run} → {"branch", "hash", "committed": bool: something was
+ * pending}. OP_NO: there is no such branch, or nothing in it makes an experiment; {"error"} says so. */
+enum op_exit op_commit(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
 /* op/history.c: {"path"} → {"path", "role", "there": bool, "versions": [{"n", "mtime": text, "size", "mode", "uid", "gid",
  * "directory": bool, "complete": bool, "step": n or null, "held": bool, "digest": hex or null, "found": path}]}, the
  * oldest first. OP_NO: nothing is known of the path, {"error"} says so. */

@@ -91,18 +91,51 @@ static int latest_json(const struct checkpoint_set *s, json_t **ret)
 	return 0;
 }
 
+static int head_json(struct expfs *ex, uint64_t branch, json_t **ret)
+{
+	struct experiment_head h;
+	int r = experiment_head(ex, branch, &h);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	*ret = r == 0 ? json_string(h.experiment.hash) : json_null();
+	return 0;
+}
+
+static int pending_json(struct expfs *ex, uint64_t branch, json_t **ret, json_t *warnings)
+{
+	static const char *const names[] = { "HP", "MODEL", "DATA" };
+	_cleanup_pending_ struct pending p = { 0 };
+	json_t *components;
+	int r = experiment_pending(ex, branch, &p);
+
+	if (r < 0)
+		return r;
+	components = json_array();
+	for (size_t i = 0; i < SEGMENTS; i++)
+		if (p.changed[i])
+			json_array_append_new(components, json_string(names[i]));
+	warn_of_pending(&p, warnings);
+	*ret = json_pack("{s:o, s:o}", "components", components, "hash", *p.hash ? json_string(p.hash) : json_null());
+	return 0;
+}
+
 static int add_branch(struct expfs *ex, const struct branch *b, json_t *branches, json_t *warnings)
 {
 	_cleanup_checkpoint_set_ struct checkpoint_set s = { 0 };
-	json_t *latest = NULL;
+	_cleanup_json_ json_t *latest = NULL, *head = NULL, *pending = NULL;
 	int r = checkpoint_set_of_run(ex, NULL, b->ino, &s);
 
 	if (r == 0)
 		r = latest_json(&s, &latest);
+	if (r == 0)
+		r = head_json(ex, b->id, &head);
+	if (r == 0)
+		r = pending_json(ex, b->id, &pending, warnings);
 	if (r < 0)
 		return r;
-	json_array_append_new(branches, json_pack("{s:o, s:o, s:o}", "name", reply_text(b->name), "run",
-						  reply_path(b->path), "latest", latest));
+	json_array_append_new(branches, json_pack("{s:o, s:o, s:O, s:O, s:O}", "name", reply_text(b->name), "run",
+						  reply_path(b->path), "head", head, "pending", pending, "latest", latest));
 	r = warn_of_checkpoints(ex, b, json_is_null(latest), warnings);
 	return r < 0 ? r : warn_of_manifests(ex, b, warnings);
 }

@@ -35,6 +35,28 @@ static void warn_of_power_cut(const struct recovered *k, json_t *warnings)
 		     k->back, k->gone, k->kept);
 }
 
+static int add_collision(void *arg, enum segment which, const char *text, const char *digest)
+{
+	static const char *const names[] = { "HP", "MODEL", "DATA" };
+
+	warn(arg, "collision", NULL, "the %s of digest %s is named %s, for the first characters of its digest are another's",
+	     names[which], digest, text);
+	return 0;
+}
+
+static int warn_of_collisions(struct expfs *ex, json_t *warnings)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return segment_list_collisions(db, add_collision, warnings);
+}
+
+void warn_of_pending(const struct pending *p, json_t *warnings)
+{
+	if (p->fault)
+		warn(warnings, "hp-unparsable", p->fault_path, "does not parse: %s; its last version that did counts", p->fault);
+}
+
 int warn_of_store(struct expfs *ex, json_t *warnings)
 {
 	struct statvfs v;
@@ -49,8 +71,13 @@ int warn_of_store(struct expfs *ex, json_t *warnings)
 	if (atomic_load(&ex->track_faults) > 0)
 		warn(warnings, "damaged", NULL, "%u changes could not be followed in history and views; unmount the store and "
 		     "run expfs fsck on it", atomic_load(&ex->track_faults));
+	if (atomic_load(&ex->experiment_faults) > 0)
+		warn(warnings, "damaged", NULL, "the experiments of %u checkpoints could not be found out; the store's log tells "
+		     "why of the first", atomic_load(&ex->experiment_faults));
 	warn_of_power_cut(&ex->recovered, warnings);
-	r = expfs_statvfs(ex, &v);
+	r = warn_of_collisions(ex, warnings);
+	if (r == 0)
+		r = expfs_statvfs(ex, &v);
 	if (r < 0)
 		return r;
 	if ((uint64_t)v.f_bavail * v.f_frsize < STORE_RESERVE)

@@ -1,12 +1,13 @@
 /* What status warns of: {"kind", "path", "text"}, the path null where it is about
- * the store. Kinds: read-only, config, full, power-cut, torn, waiting, duplicate-step, manifest-lost,
- * state-unknown-hash. */
+ * the store. Kinds: read-only, config, full, power-cut, damaged, collision, torn, waiting, duplicate-step,
+ * hp-unparsable, manifest-lost, state-unknown-hash. */
 #ifndef EXPFS_OP_WARNING_H
 #define EXPFS_OP_WARNING_H
 
 #include <jansson.h>
 
 #include "exp/branch.h"
+#include "exp/experiment.h"
 
 #define WARNINGS_MAX 1000 /* more are not told */
 
@@ -19,5 +20,7 @@ int warn_of_checkpoints(struct expfs *ex, const struct branch *b, bool none, jso
 
 /* Of the manifests and state files of its run. */
 int warn_of_manifests(struct expfs *ex, const struct branch *b, json_t *warnings);
+/* Of a configuration that does not parse. */
+void warn_of_pending(const struct pending *p, json_t *warnings);
 
 #endif
