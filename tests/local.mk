@@ -63,6 +63,7 @@ bats_tests = \
 	tests/config.bats \
 	tests/history.bats \
 	tests/manifest.bats \
+	tests/experiments.bats \
 	tests/readme.bats \
 	tests/probes.bats
 

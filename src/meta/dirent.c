@@ -87,6 +87,7 @@ static void read_attr(sqlite3_stmt *st, int c, uint64_t ino, struct inode_row *r
 		.object = (uint64_t)sqlite3_column_int64(st, c + 11),
 		.order = (uint64_t)sqlite3_column_int64(st, c + 12),
 		.flags = (uint32_t)sqlite3_column_int64(st, c + 13),
+		.begin = (uint64_t)sqlite3_column_int64(st, c + 14),
 	};
 }
 
@@ -121,7 +122,7 @@ int dirent_list(struct db *db, uint64_t parent, uint64_t after, uint64_t before,
 	if (with_attr)
 		r = db_row(db, &st,
 			   "SELECT d.parent, d.id, d.ino, d.type, d.class, d.\"order\", d.name, mode, nlink, uid, gid,"
-			   " rdev, size, blocks, atime, mtime, ctime, btime, object, i.\"order\", flags"
+			   " rdev, size, blocks, atime, mtime, ctime, btime, object, i.\"order\", flags, begin"
 			   " FROM dirent d JOIN inode i ON i.ino=d.ino WHERE d.parent=?1 AND d.id>?2 AND d.id<?3"
 			   " ORDER BY d.id",
 			   "iii", (int64_t)parent, (int64_t)after, (int64_t)before);
@@ -136,7 +137,7 @@ int dirent_list(struct db *db, uint64_t parent, uint64_t after, uint64_t before,
  * the first one alone: so nothing is below itself, or reached on many ways. */
 #define LIST_BELOW                                                                                         \
 	"SELECT d.parent, d.id, d.ino, d.type, d.class, d.\"order\", d.name, mode, nlink, uid, gid,"       \
-	" rdev, size, blocks, atime, mtime, ctime, btime, object, i.\"order\", flags"                      \
+	" rdev, size, blocks, atime, mtime, ctime, btime, object, i.\"order\", flags, begin"                      \
 	" FROM dirent d JOIN inode i ON i.ino=d.ino WHERE d.parent=?1 AND (mode & 61440 <> 16384 OR i.ino<>1" \
 	" AND NOT EXISTS (SELECT 1 FROM dirent e WHERE e.ino=d.ino AND e.id<d.id))"
 

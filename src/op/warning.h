@@ -20,6 +20,7 @@ int warn_of_checkpoints(struct expfs *ex, const struct branch *b, bool none, jso
 
 /* Of the manifests and state files of its run. */
 int warn_of_manifests(struct expfs *ex, const struct branch *b, json_t *warnings);
+
 /* Of a configuration that does not parse. */
 void warn_of_pending(const struct pending *p, json_t *warnings);
 
