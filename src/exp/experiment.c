@@ -320,21 +320,27 @@ static int settle_one(struct expfs *ex, struct due *d)
 	return r == 0 || r == -ENOMEM || expfs_takes_nothing(r) || atomic_load(&ex->read_only) ? r : give_up(ex, d, r);
 }
 
+/* The lock is free between two, for those who ask about another branch. */
+static int settle_next(struct expfs *ex, uint64_t branch, struct due *d)
+{
+	int r;
+
+	scoped_lock(&ex->settle_lock);
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = due_next(db, branch, &d->row);
+	}
+	return r < 0 ? r : settle_one(ex, d);
+}
+
 static int settle(struct expfs *ex, uint64_t branch, bool (*stop)(void *arg), void *arg)
 {
 	struct due d = { 0 };
 	int r = 0;
 
-	scoped_lock(&ex->settle_lock);
-	while (r == 0 && !(stop && stop(arg))) {
-		{
-			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-			r = due_next(db, branch, &d.row);
-		}
-		if (r == 0)
-			r = settle_one(ex, &d);
-	}
+	while (r == 0 && !(stop && stop(arg)))
+		r = settle_next(ex, branch, &d);
 	return r == -ENOENT || expfs_takes_nothing(r) ? 0 : r;
 }
 
@@ -515,10 +521,9 @@ int experiment_files(struct expfs *ex, uint64_t experiment, enum role role, expe
 
 static int find_of_version(struct db *db, const struct tracked_row *t, struct experiment_row *ret)
 {
-	uint64_t id = t->role == ROLE_WEIGHTS ? t->good : t->head;
 	struct version_row v;
 	struct line_row line;
-	int r = id ? version_get(db, id, &v) : -ENOENT;
+	int r = t->head ? version_get(db, t->head, &v) : -ENOENT;
 
 	if (r < 0)
 		return r;

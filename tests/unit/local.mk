@@ -5,6 +5,7 @@ unit_tests = \
 	tests/unit/test_config \
 	tests/unit/test_cred \
 	tests/unit/test_digest \
+	tests/unit/test_experiment \
 	tests/unit/test_hp \
 	tests/unit/test_itable \
 	tests/unit/test_manager_options \
@@ -30,6 +31,8 @@ tests_unit_test_cred_SOURCES = tests/unit/test_cred.c tests/unit/test.h
 tests_unit_test_cred_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_digest_SOURCES = tests/unit/test_digest.c tests/unit/test.h
 tests_unit_test_digest_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_experiment_SOURCES = tests/unit/test_experiment.c tests/unit/test.h
+tests_unit_test_experiment_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_hp_SOURCES = tests/unit/test_hp.c tests/unit/test.h
 tests_unit_test_hp_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_itable_SOURCES = tests/unit/test_itable.c tests/unit/test.h fs/itable.c

@@ -95,9 +95,33 @@ static void roles_are_given_and_taken_away(void **state)
 
 static void keys_of_later_versions_are_left_alone(void **state)
 {
-	taken("commit: immediate\nretention: {WEIGHTS: {keep_last: 3}}\ncache: {blocks: 128MiB}\n"
+	taken("retention: {WEIGHTS: {keep_last: 3}}\ncache: {blocks: 128MiB}\n"
 	      "list: [[1, 2], {a: [b]}]\n? [complex, key]\n: value\nruns: [/x]\n",
 	      "/x", NULL);
+}
+
+static void what_makes_an_experiment_is_read(void **state)
+{
+	static const char text[] = "commit: immediate\nhash:\n  ignore: [a, b]\n";
+	_cleanup_free_ char *error = NULL;
+	struct config *c;
+
+	assert_int_equal(config_parse("", 0, &c, &error), 0);
+	assert_false(c->commit_immediate);
+	assert_string_equal(c->hash_ignore[0], "root_log_dir");
+	assert_string_equal(c->hash_ignore[3], "experiment_name");
+	assert_null(c->hash_ignore[4]);
+	config_free(c);
+	assert_int_equal(config_parse(text, strlen(text), &c, &error), 0);
+	assert_true(c->commit_immediate);
+	assert_string_equal(c->hash_ignore[0], "a");
+	assert_string_equal(c->hash_ignore[1], "b");
+	assert_null(c->hash_ignore[2]);
+	config_free(c);
+	refused("commit: later\n", "line 1: commit");
+	refused("commit: [immediate]\n", "line 1: commit");
+	refused("hash: [a]\n", "line 1: hash");
+	refused("hash: {ignore: a}\n", "hash.ignore");
 }
 
 static void a_mistake_is_told_with_its_line(void **state)
@@ -210,6 +234,7 @@ int main(void)
 		cmocka_unit_test(runs_are_added_each_once),
 		cmocka_unit_test(roles_are_given_and_taken_away),
 		cmocka_unit_test(keys_of_later_versions_are_left_alone),
+		cmocka_unit_test(what_makes_an_experiment_is_read),
 		cmocka_unit_test(a_mistake_is_told_with_its_line),
 		cmocka_unit_test(aliases_are_refused),
 		cmocka_unit_test(size_depth_and_number_are_bounded),
