@@ -372,6 +372,34 @@ $(hp '{"lr": 0.2}')$(model w)$NONE"
 
 # --- what is kept ---
 
+@test "forget keeps what the experiments of a run consist of, and the last checkpoint of each" {
+    local i
+    for i in 1 2 3; do
+        echo "lr: 0.$i" >"$R/config.yaml"
+        weights "$R/last.safetensors" w "$i"
+    done
+    echo 'lr: 0.4' >"$R/config.yaml"
+    weights "$R/last.safetensors" w 4
+    weights "$R/last.safetensors" w 5
+    echo 'lr: 0.5' >"$R/config.yaml"
+    echo 'lr: 0.6' >"$R/config.yaml"
+    run "$EXPFS" forget "$R/config.yaml@1" 3>&-
+    equal $status 1
+    [[ $output == *"version 1 is needed: an experiment of its run consists of it" ]]
+    run "$EXPFS" forget "$R/last.safetensors@3" 3>&-
+    equal $status 1
+    [[ $output == *"version 3 is needed: it is the last checkpoint of its experiment" ]]
+    "$EXPFS" forget "$R/config.yaml" 3>&-
+    "$EXPFS" forget "$R/last.safetensors" 3>&-
+    equal "$(ls "$R/.expfs/history/config.yaml" | tr '\n' ' ')" "1.yaml 2.yaml 3.yaml 4.yaml 6.yaml "
+    equal "$(ls "$R/.expfs/history/last.safetensors" | tr '\n' ' ')" \
+        "1.safetensors 2.safetensors 3.safetensors 5.safetensors "
+    rm -r "$R"
+    run "$EXPFS" forget --store "$STORE" runs/r/config.yaml 3>&-
+    equal $status 0
+    equal "$(ls "$MNT/.expfs/history/runs/r" | tr '\n' ' ')" "last.safetensors "
+}
+
 @test "a checkpoint that was closed before the daemon is killed has its experiment afterwards" {
     local i
     for i in 1 2 3; do

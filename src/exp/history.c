@@ -6,8 +6,8 @@
 #include "exp/checkpoint.h"
 #include "exp/complete.h"
 #include "exp/entries.h"
+#include "exp/experiment.h"
 #include "exp/file.h"
-#include "exp/judge.h"
 #include "exp/track.h"
 #include "meta/experiment.h"
 
@@ -65,6 +65,28 @@ static int add_size(void *arg, const struct member_row *m, const char *name)
 	return 0;
 }
 
+/* Does an experiment need the version? Of a run that is gone none needs any. */
+static int is_on_line(struct db *db, const struct tracked_row *t, const struct version_row *v)
+{
+	struct tracked_row run, last;
+	struct line_row line;
+	int r = tracked_get(db, t->run, &run);
+
+	if (r < 0 || run.ino == 0)
+		return r;
+	switch (t->role) {
+	case ROLE_WEIGHTS:
+		r = v->experiment ? tracked_latest(db, TRACKED_EXPERIMENT, v->experiment, NULL, &last) : -ENOENT;
+		return r == 0 ? last.good == v->id : r == -ENOENT ? 0 : r;
+	case ROLE_HP:
+	case ROLE_MODEL:
+	case ROLE_DATA:
+		r = line_between(db, t->run, v->id, v->until, &line);
+		return r == 0 ? 1 : r == -ENOENT ? 0 : r;
+	}
+	return 0;
+}
+
 static int load_details(struct expfs *ex, struct db *db, struct history *h, struct history_version *v)
 {
 	struct content_row content;
@@ -73,6 +95,10 @@ static int load_details(struct expfs *ex, struct db *db, struct history *h, stru
 	if (r < 0)
 		return r;
 	v->held = r;
+	r = is_on_line(db, &h->tracked, &v->row);
+	if (r < 0)
+		return r;
+	v->on_line = r;
 	if (v->row.is_dir)
 		return member_list(db, v->row.id, add_size, &v->row.size);
 	r = v->row.object ? content_get(db, v->row.object, &content) : -ESTALE;
@@ -123,7 +149,7 @@ int history_load(struct expfs *ex, const char *path, struct history *ret)
 	if (r == 0)
 		r = find(ex, path, &t);
 	if (r == 0)
-		r = judge_changed(ex, t.run);
+		r = experiment_settle(ex, t.run);
 	if (r == 0)
 		r = load_versions(ex, path, &h);
 	if (r < 0)
@@ -159,6 +185,9 @@ const char *history_need(const struct history *h, const struct history_version *
 		return v->held ? "it is what the path holds" : "it is what the path held until it began to be written";
 	if (h->tracked.ino && h->tracked.role == ROLE_WEIGHTS && v == last_complete(h))
 		return "it is the last complete one of the checkpoint, which latest and step/ lead to";
+	if (v->on_line)
+		return h->tracked.role == ROLE_WEIGHTS ? "it is the last checkpoint of its experiment" :
+							 "an experiment of its run consists of it";
 	return NULL;
 }
 
@@ -343,9 +372,14 @@ static int tx_forget(struct db *db, void *arg)
 	if (r == -ENOENT || (r == 0 && (t.ino != was->ino || t.n != was->n || t.head != was->head || t.good != was->good ||
 					t.changed != was->changed)))
 		return -EAGAIN;
-	for (size_t i = 0; i < f->h->n && r == 0; i++)
-		if (f->marked[i])
-			r = forget_version(db, f, &f->h->v[i].row);
+	for (size_t i = 0; i < f->h->n && r == 0; i++) {
+		const struct history_version *v = &f->h->v[i];
+
+		if (!f->marked[i])
+			continue;
+		r = is_on_line(db, &t, &v->row); /* since it was loaded */
+		r = r > 0 ? -EAGAIN : r == 0 ? forget_version(db, f, &v->row) : r;
+	}
 	for (size_t i = 0; i < f->n && r == 0; i++)
 		r = drop_object(db, f, f->object[i]);
 	return r < 0 ? r : forget_paths(db, was->id);
