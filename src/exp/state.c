@@ -30,7 +30,9 @@ struct items {
 	struct item *v;
 	size_t n;
 	struct db *db;
-	size_t skip; /* of the path, to what is below the run */
+	size_t skip; /* of a path, to what is below the run */
+	uint64_t dir; /* of which dir_path is the path: most have the one before's */
+	char *dir_path;
 };
 
 static void items_free(struct items *l)
@@ -38,6 +40,7 @@ static void items_free(struct items *l)
 	for (size_t i = 0; i < l->n; i++)
 		free(l->v[i].path);
 	free(l->v);
+	free(l->dir_path);
 }
 #define _cleanup_items_ _cleanup_(items_free)
 
@@ -54,22 +57,48 @@ bool state_is_of_root(const char *path)
 	return false;
 }
 
-static int add_item(void *arg, const struct version_row *v)
+static int enter(struct items *l, uint64_t dir)
+{
+	if (l->dir == dir)
+		return 0;
+	l->dir = 0;
+	free(steal(&l->dir_path));
+	if (tracked_path(l->db, dir, &l->dir_path) < 0)
+		return -EUCLEAN;
+	l->dir = dir;
+	return 0;
+}
+
+/* The path below the run. */
+static char *make_path(const struct items *l, const char *name, size_t len)
+{
+	char *path;
+
+	if (strlen(l->dir_path) <= l->skip)
+		return strndup(name, len);
+	return asprintf(&path, "%s/%.*s", l->dir_path + l->skip, (int)len, name) < 0 ? NULL : path;
+}
+
+static int add_item(void *arg, const struct version_row *v, uint64_t dir, const char *name, size_t len)
 {
 	struct items *l = arg;
-	_cleanup_free_ char *path = NULL;
 	struct item *more;
-	int r = tracked_path(l->db, v->tracked, &path);
+	int r = enter(l, dir);
 
-	if (r < 0 || strlen(path) <= l->skip || state_is_of_root(path + l->skip))
-		return MIN(r, 0);
+	if (r < 0)
+		return r;
 	more = array_grow(l->v, l->n, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	l->v = more;
-	more[l->n].path = strdup(path + l->skip);
-	more[l->n].v = *v;
-	return more[l->n++].path ? 0 : -ENOMEM;
+	more[l->n] = (struct item){ .path = make_path(l, name, len), .v = *v };
+	if (!more[l->n].path)
+		return -ENOMEM;
+	if (state_is_of_root(more[l->n].path))
+		free(more[l->n].path);
+	else
+		l->n++;
+	return 0;
 }
 
 static int item_compare(const void *a, const void *b)
@@ -208,9 +237,8 @@ static void to_hex(const uint8_t *bytes, size_t n, char *ret)
 }
 
 /* What tells a content from others; of one that is live, as a sparse file may be, its number. */
-static int content_digest(struct expfs *ex, const struct version_row *v, uint8_t ret[LISTING_DIGEST_SIZE])
+static int content_digest(struct db *db, const struct version_row *v, uint8_t ret[LISTING_DIGEST_SIZE])
 {
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	struct content_row c = { 0 };
 	int r = v->object ? content_get(db, v->object, &c) : 0;
 
@@ -223,12 +251,13 @@ static int content_digest(struct expfs *ex, const struct version_row *v, uint8_t
 /* A single file counts by its content alone if alone is set. */
 static int list_digest(struct expfs *ex, const struct items *l, bool alone, char ret[SEGMENT_DIGEST + 1])
 {
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	struct listing *list = NULL;
 	uint8_t digest[LISTING_DIGEST_SIZE], sum[LISTING_SHA256_SIZE];
 	int r = listing_new(&list);
 
 	for (size_t i = 0; i < l->n && r == 0; i++) {
-		r = content_digest(ex, &l->v[i].v, digest);
+		r = content_digest(db, &l->v[i].v, digest);
 		if (r == 0)
 			r = listing_add(list, alone && l->n == 1 ? "-" : l->v[i].path, digest);
 	}

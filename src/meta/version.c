@@ -117,8 +117,32 @@ int version_move(struct db *db, uint64_t tracked, uint64_t to)
 	return db_run(db, "UPDATE version SET tracked=?2 WHERE tracked=?1", "ii", (int64_t)tracked, (int64_t)to);
 }
 
-static int each(struct db *db, sqlite3_stmt *st, int r, version_fn f, void *arg)
+int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_in_force_fn f, void *arg)
 {
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "SELECT v.id, tracked, v.n, v.is_dir, object, size, v.mode, mtime, until, gone, complete, v.step, v.rank,"
+		       " v.uid, v.gid, begin, experiment, t.parent, t.name FROM tracked t CROSS JOIN version v ON v.tracked=t.id"
+		       " WHERE t.run=?1 AND t.role=?2 AND t.role<>0 AND v.id<=?3 AND (v.until IS NULL OR v.until>?3)",
+		       "iii", (int64_t)run, (int64_t)role, (int64_t)at);
+
+	for (; r == 1; r = db_next(db, st)) {
+		struct version_row row;
+
+		read_row(st, &row);
+		r = f(arg, &row, (uint64_t)sqlite3_column_int64(st, 17), sqlite3_column_blob(st, 18),
+		      (size_t)sqlite3_column_bytes(st, 18));
+		if (r != 0)
+			return r;
+	}
+	return r;
+}
+
+int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, SELECT "WHERE tracked=?1 ORDER BY n", "i", (int64_t)tracked);
+
 	for (; r == 1; r = db_next(db, st)) {
 		struct version_row row;
 
@@ -128,25 +152,6 @@ static int each(struct db *db, sqlite3_stmt *st, int r, version_fn f, void *arg)
 			return r;
 	}
 	return r;
-}
-
-int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_fn f, void *arg)
-{
-	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st,
-		       SELECT "WHERE tracked IN (SELECT t.id FROM tracked t WHERE t.run=?1 AND t.role=?2 AND t.role<>0)"
-		       " AND id<=?3 AND (until IS NULL OR until>?3)",
-		       "iii", (int64_t)run, (int64_t)role, (int64_t)at);
-
-	return each(db, st, r, f, arg);
-}
-
-int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg)
-{
-	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, SELECT "WHERE tracked=?1 ORDER BY n", "i", (int64_t)tracked);
-
-	return each(db, st, r, f, arg);
 }
 
 static void read_member(sqlite3_stmt *st, struct member_row *ret)

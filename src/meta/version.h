@@ -43,11 +43,13 @@ int version_replace_object(struct db *db, uint64_t object, uint64_t by);
 /* The versions of a path, which keep their numbers, are another's, which had none. */
 int version_move(struct db *db, uint64_t tracked, uint64_t to);
 
-/* Calls f for the versions that paths of a run with that role held after the commit of number at. */
-typedef int (*version_fn)(void *arg, const struct version_row *row);
-int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_fn f, void *arg);
+/* Calls f for the versions that paths of a run with that role held after the commit of number at; parent and name (of
+ * len bytes) are those of the tracked path. */
+typedef int (*version_in_force_fn)(void *arg, const struct version_row *row, uint64_t parent, const char *name, size_t len);
+int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_in_force_fn f, void *arg);
 
 /* Calls f for the versions of a path, oldest first. */
+typedef int (*version_fn)(void *arg, const struct version_row *row);
 int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg);
 
 /* The files of a directory: name is their path below it. */
