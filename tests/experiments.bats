@@ -262,6 +262,8 @@ $second"
     echo 'lr: 0.2' >"$R/config.yaml"
     echo '{}' >"$R/checkpoint-1/trainer_state.json"
     equal "$(head_of)" "$(hp '{"lr": 0.1}')$(model w)$NONE"
+    touch "$R/checkpoint-1/trainer_state.json"
+    equal "$(hash_of "$R/checkpoint-1")" "$(hp '{"lr": 0.1}')$(model w)$NONE"
     weights "$R/checkpoint-1/model.safetensors" w 2
     equal "$(head_of)" "$(hp '{"lr": 0.2}')$(model w)$NONE"
     equal "$(hash_of "$R/checkpoint-1")" "$(head_of)"

@@ -121,7 +121,7 @@ static int tx_judge_file(struct db *db, void *arg)
 	for (size_t i = 0; i < j->n && r == 0; i++) {
 		struct version_row *v = &j->v[i];
 
-		r = version_update(db, v);
+		r = j->fresh[i] ? version_update(db, v) : 0;
 		if (r == 0 && v->complete == 1 && j->fresh[i])
 			r = put_due(db, &t, v);
 		if (v->complete == 1 && !any) {
@@ -383,7 +383,7 @@ static int take_complete(struct judgement *j, struct db *db, struct tracked_row 
 		return r < 0 ? r : insert_version(j, db, t, &dir, last.id);
 	}
 	begin = dir_begin(&j->m, &dir, v.id);
-	if (begin > v.begin) { /* saved again */
+	if (begin > v.id) { /* saved again as it was */
 		v.begin = begin;
 		r = put_due(db, t, &v);
 		if (r < 0)

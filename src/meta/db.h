@@ -11,7 +11,7 @@
 
 #include "meta/meta.h"
 
-#define DB_STATEMENTS 256
+#define DB_STATEMENTS 512
 
 struct db {
 	struct meta *meta;
