@@ -28,6 +28,20 @@ void members_free(struct members *m)
 	*m = (struct members){ 0 };
 }
 
+uint64_t members_begin(const struct members *m, uint64_t since)
+{
+	uint64_t first = 0, last = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		uint64_t begin = m->v[i].row.begin;
+
+		last = MAX(last, begin);
+		if (begin > since && (first == 0 || begin < first))
+			first = begin;
+	}
+	return first ? first : last;
+}
+
 /* All files below a directory, by name. */
 static int collect(struct expfs *ex, uint64_t dir, const char *path, unsigned depth, struct members *m)
 {

@@ -29,6 +29,9 @@ int members_load(struct expfs *ex, uint64_t dir, struct members *m);
 void members_free(struct members *m);
 #define _cleanup_members_ _cleanup_(members_free)
 
+/* When the first of the files was begun that were begun after since or, where none was, the last one. */
+uint64_t members_begin(const struct members *m, uint64_t since);
+
 /* Of a file as it is; of a version of one. name as for format_whole(). */
 const char *complete_file_fault(struct expfs *ex, const struct inode_row *row, const char *name);
 const char *complete_version_fault(struct expfs *ex, const struct version_row *v, const char *name);

@@ -6,205 +6,12 @@
 #include "exp/checkpoint.h"
 #include "exp/entries.h"
 #include "exp/judge.h"
-#include "exp/state.h"
-#include "exp/structure.h"
+#include "exp/point.h"
 #include "exp/track.h"
 #include "meta/tracked.h"
 #include "util/log.h"
 
 #define TRIES 100 /* against somebody who changes the line meanwhile */
-
-/* A state of a run, and where on its line it stands. */
-struct point {
-	struct expfs *ex;
-	struct tracked_row run;
-	const struct version_row *checkpoint; /* NULL: none */
-	uint64_t due; /* version whose row of due goes with it; 0: none */
-	uint64_t at;
-	struct state state;
-	bool keeps_model; /* that of before: there is no file to tell another */
-	struct line_row before; /* the point of the line up to which it comes; id 0: none */
-	struct experiment_row before_experiment;
-	char hash[EXPERIMENT_HASH + 1];
-};
-
-static void point_free(struct point *p)
-{
-	state_free(&p->state);
-}
-#define _cleanup_point_ _cleanup_(point_free)
-
-static int find_before(struct db *db, const struct point *p, struct line_row *ret)
-{
-	int r = line_at(db, p->run.id, p->at, ret);
-
-	if (r == -ENOENT)
-		*ret = (struct line_row){ 0 };
-	return r == -ENOENT ? 0 : r;
-}
-
-static int newest_weights(struct point *p, struct version_row *ret)
-{
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(p->ex->meta);
-	struct tracked_row t;
-	int r = tracked_latest(db, TRACKED_RUN, p->run.id, NULL, &t);
-
-	return r < 0 ? r : version_get(db, t.good, ret);
-}
-
-/* The model where neither a file nor a checkpoint at hand tells it. */
-static int look_at_model(struct point *p)
-{
-	struct version_row v;
-	int r;
-
-	p->keeps_model = p->before.flags & LINE_WEIGHTS;
-	if (p->keeps_model)
-		return 0;
-	r = newest_weights(p, &v);
-	if (r == 0)
-		r = structure_of_version(p->ex, &v, p->before.init_step, p->state.segments.digest[SEGMENT_MODEL]);
-	return r == -ENOENT ? 0 : r;
-}
-
-/* Reads what makes the state: the slow part. */
-static int look(struct point *p)
-{
-	int r;
-
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(p->ex->meta);
-
-		r = find_before(db, p, &p->before);
-		if (r == 0 && p->before.id)
-			r = experiment_get(db, p->before.experiment, &p->before_experiment);
-	}
-	if (r == 0)
-		r = state_at(p->ex, &p->run, p->at, p->checkpoint, p->before.init_step, &p->state);
-	if (r == 0 && p->state.weights && !p->checkpoint)
-		r = look_at_model(p);
-	if (r == 0 && p->keeps_model)
-		memcpy(p->state.segments.digest[SEGMENT_MODEL], p->before_experiment.segments.digest[SEGMENT_MODEL],
-		       SEGMENT_DIGEST + 1);
-	return r;
-}
-
-/* Sets the hash, "" where the state is no experiment. */
-static int make_hash(struct db *db, struct point *p, bool insert)
-{
-	bool any = false;
-	int r = 0;
-
-	*p->hash = 0;
-	for (int i = 0; i < SEGMENTS && r == 0; i++) {
-		char *text = p->hash + i * SEGMENT_LEN;
-
-		if (i == SEGMENT_MODEL && p->keeps_model)
-			memcpy(text, p->before_experiment.hash + i * SEGMENT_LEN, SEGMENT_LEN + 1);
-		else
-			r = segment_text(db, (enum segment)i, p->state.segments.digest[i], insert, text);
-		text[SEGMENT_LEN] = 0;
-		any = any || strcmp(text, SEGMENT_ABSENT) != 0;
-	}
-	if (!any || !p->state.options.enable_checkpoints)
-		*p->hash = 0;
-	return r;
-}
-
-static bool same_segment(const char *a, const char *b, enum segment i)
-{
-	return !memcmp(a + i * SEGMENT_LEN, b + i * SEGMENT_LEN, SEGMENT_LEN);
-}
-
-/* 1: the branch is at the experiment already, or was a moment ago: a run that saves two kinds of weights does not
- * go from one to the other and back; one that began earlier may complete later. */
-static int is_on_line(struct db *db, const struct point *p, const struct experiment_row *e)
-{
-	const char *before = p->before_experiment.hash;
-	struct line_row after;
-	int r;
-
-	if (p->before.id && p->before.experiment == e->id)
-		return 1;
-	r = line_after(db, p->run.id, p->at, &after);
-	if (r == 0 && after.experiment == e->id && !(after.flags & LINE_LOADED))
-		return 1;
-	if (r < 0 && r != -ENOENT)
-		return r;
-	if (!p->checkpoint || !p->state.weights || !p->before.id || !same_segment(before, e->hash, SEGMENT_HP) ||
-	    !same_segment(before, e->hash, SEGMENT_DATA))
-		return 0;
-	return line_has(db, p->run.id, e->id, p->at);
-}
-
-static int insert_experiment(struct db *db, const struct point *p, struct experiment_row *e)
-{
-	*e = (struct experiment_row){
-		.id = meta_id(p->ex->meta),
-		.segments = p->state.segments,
-		.parent = p->before.experiment,
-		.time = now_ns(),
-	};
-	memcpy(e->hash, p->hash, sizeof(e->hash));
-	return experiment_insert(db, e);
-}
-
-static int insert_line(struct db *db, const struct point *p, const struct experiment_row *e)
-{
-	struct line_row l = {
-		.id = meta_id(p->ex->meta),
-		.run = p->run.id,
-		.experiment = e->id,
-		.version = p->checkpoint ? p->checkpoint->id : 0,
-		.init_step = p->before.init_step,
-		.at = p->at,
-		.flags = p->state.weights ? LINE_WEIGHTS : 0,
-	};
-
-	return line_insert(db, &l);
-}
-
-static int put_on_line(struct db *db, struct point *p, struct experiment_row *e)
-{
-	int r = experiment_by_hash(db, p->hash, e);
-
-	if (r == 0)
-		r = is_on_line(db, p, e);
-	else if (r == -ENOENT)
-		r = insert_experiment(db, p, e);
-	return r != 0 ? MIN(r, 0) : insert_line(db, p, e);
-}
-
-/* -EAGAIN: the line, or the checkpoint, is not as it was looked at. */
-static int tx_put(struct db *db, void *arg)
-{
-	struct point *p = arg;
-	struct experiment_row e;
-	struct version_row v;
-	struct line_row before;
-	struct due_row due;
-	int r = p->due ? due_get(db, p->due, &due) : 0;
-
-	if (r == -ENOENT) /* the version is gone */
-		return 0;
-	if (r == 0)
-		r = find_before(db, p, &before);
-	if (r == 0 && before.id != p->before.id)
-		r = -EAGAIN;
-	if (r == 0 && p->due)
-		r = due_delete(db, p->due);
-	if (r == 0)
-		r = make_hash(db, p, true);
-	if (r < 0 || !*p->hash)
-		return r;
-	r = put_on_line(db, p, &e);
-	if (r == 0 && p->checkpoint)
-		r = version_get(db, p->checkpoint->id, &v);
-	if (r < 0 || !p->checkpoint)
-		return r;
-	v.experiment = e.id;
-	return version_update(db, &v);
-}
 
 struct number {
 	struct meta *meta;
@@ -289,10 +96,10 @@ static int resolve(struct expfs *ex, struct due *d)
 	if (d->tracked.role == ROLE_WEIGHTS)
 		p.checkpoint = &d->version;
 	if (r == 0)
-		r = look(&p);
+		r = point_look(&p);
 	if (r == 0 && p.checkpoint && !p.state.options.dump_model_state)
 		return expfs_write(ex, tx_drop_due, &p.due);
-	return r < 0 ? r : expfs_write(ex, tx_put, &p);
+	return r < 0 ? r : expfs_write(ex, tx_point_put, &p);
 }
 
 /* What cannot be resolved, as its content cannot be read, is told, and is without an experiment. */
@@ -390,11 +197,11 @@ static int look_at_branch(struct expfs *ex, uint64_t branch, uint64_t at, struct
 		r = tracked_get(reader, branch, &p->run);
 	}
 	if (r == 0)
-		r = look(p);
+		r = point_look(p);
 	if (r < 0)
 		return r;
 	db = meta_reader(ex->meta);
-	r = make_hash(db, p, false);
+	r = point_hash(db, p, false);
 	*ret_changed = *p->hash && strcmp(p->hash, p->before_experiment.hash) != 0;
 	return r;
 }
@@ -430,7 +237,7 @@ int experiment_pending(struct expfs *ex, uint64_t branch, struct pending *ret)
 	if (r < 0)
 		return r;
 	for (int i = 0; changed && i < SEGMENTS; i++)
-		out.changed[i] = !same_segment(p.hash, p.before.id ? p.before_experiment.hash : NO_EXPERIMENT, (enum segment)i);
+		out.changed[i] = !point_same_segment(p.hash, p.before.id ? p.before_experiment.hash : NO_EXPERIMENT, (enum segment)i);
 	if (changed)
 		memcpy(out.hash, p.hash, sizeof(out.hash));
 	*ret = out;
@@ -454,7 +261,7 @@ static int try_commit(struct expfs *ex, uint64_t branch, char ret_hash[EXPERIMEN
 	memcpy(ret_hash, changed ? p.hash : p.before_experiment.hash, sizeof(p.hash));
 	if (!changed)
 		return 1;
-	r = expfs_write(ex, tx_put, &p);
+	r = expfs_write(ex, tx_point_put, &p);
 	memcpy(ret_hash, p.hash, sizeof(p.hash));
 	return r;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "exp/complete.h"
-#include "exp/entries.h"
+#include "exp/names.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
 #include "meta/experiment.h"
@@ -14,32 +14,6 @@
 #define VERSIONS_MAX 64 /* of a path that are judged in one go */
 #define TRIES 8
 #define SAME_MAX 16 /* versions of a directory that it is held against */
-
-/* The files that a directory had, or has: names in order. */
-struct names {
-	char **v;
-	size_t n;
-};
-
-static void names_free(struct names *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		free(l->v[i]);
-	free(l->v);
-	*l = (struct names){ 0 };
-}
-#define _cleanup_names_ _cleanup_(names_free)
-
-static int names_add(struct names *l, const char *name)
-{
-	char **v = array_grow(l->v, l->n, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	l->v = v;
-	v[l->n] = strdup(name);
-	return v[l->n] ? (l->n++, 0) : -ENOMEM;
-}
 
 struct judgement {
 	struct expfs *ex;
@@ -320,21 +294,6 @@ static int put_members(struct db *db, const struct members *all, uint64_t versio
 	return r;
 }
 
-/* When the first file was begun that is new since the last version, or since the directory was made. */
-static uint64_t dir_begin(const struct members *m, const struct inode_row *dir, uint64_t last_version)
-{
-	uint64_t first = 0, last = 0, since = MAX(dir->ino, last_version);
-
-	for (size_t i = 0; i < m->n; i++) {
-		uint64_t begin = m->v[i].row.begin;
-
-		last = MAX(last, begin);
-		if (begin > since && (first == 0 || begin < first))
-			first = begin;
-	}
-	return first ? first : last;
-}
-
 /* last: the version before, 0: none. */
 static int insert_version(struct judgement *j, struct db *db, struct tracked_row *t, const struct inode_row *dir,
 			  uint64_t last)
@@ -351,7 +310,7 @@ static int insert_version(struct judgement *j, struct db *db, struct tracked_row
 		.complete = 1,
 		.step = track_step(j->name, true),
 		.rank = dir_rank(&j->m),
-		.begin = dir_begin(&j->m, dir, last),
+		.begin = members_begin(&j->m, MAX(dir->ino, last)),
 	};
 	int r = version_insert(db, &v);
 
@@ -382,7 +341,7 @@ static int take_complete(struct judgement *j, struct db *db, struct tracked_row 
 			r = tx_track_end_version(j->ex, db, t, &j->drop);
 		return r < 0 ? r : insert_version(j, db, t, &dir, last.id);
 	}
-	begin = dir_begin(&j->m, &dir, v.id);
+	begin = members_begin(&j->m, v.id);
 	if (begin > v.id) { /* saved again as it was */
 		v.begin = begin;
 		r = put_due(db, t, &v);

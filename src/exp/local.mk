@@ -19,8 +19,10 @@ libexpfs_a_SOURCES += \
 	src/exp/manifests.c src/exp/manifests.h \
 	src/exp/complete.c src/exp/complete.h \
 	src/exp/entries.c src/exp/entries.h \
+	src/exp/names.c src/exp/names.h \
 	src/exp/branch.c src/exp/branch.h \
 	src/exp/known.c src/exp/known.h \
 	src/exp/structure.c src/exp/structure.h \
 	src/exp/state.c src/exp/state.h \
+	src/exp/point.c src/exp/point.h \
 	src/exp/experiment.c src/exp/experiment.h

@@ -59,14 +59,16 @@ bool state_is_of_root(const char *path)
 
 static int enter(struct items *l, uint64_t dir)
 {
+	int r;
+
 	if (l->dir == dir)
 		return 0;
 	l->dir = 0;
 	free(steal(&l->dir_path));
-	if (tracked_path(l->db, dir, &l->dir_path) < 0)
-		return -EUCLEAN;
-	l->dir = dir;
-	return 0;
+	r = tracked_path(l->db, dir, &l->dir_path);
+	if (r == 0)
+		l->dir = dir;
+	return r;
 }
 
 /* The path below the run. */

@@ -1,0 +1,40 @@
+/* A state of a run, and where on the run's line it stands (spec section 5).
+ *
+ *   point_look()     reads what makes the state: the slow part, without a lock
+ *   point_hash()     gives the hash
+ *   tx_point_put()   makes it a point of the line if it is a new one, and gives the checkpoint its experiment
+ *   point_free()
+ *
+ * The caller sets ex, run, checkpoint, due and at. Functions return 0 or -errno. */
+#ifndef EXPFS_POINT_H
+#define EXPFS_POINT_H
+
+#include "exp/state.h"
+
+struct point {
+	struct expfs *ex;
+	struct tracked_row run;
+	const struct version_row *checkpoint; /* of which the state is asked; NULL: none */
+	uint64_t due; /* version whose row of due goes with it; 0: none */
+	uint64_t at;  /* number of the commit up to which changes count */
+	struct state state;
+	bool keeps_model; /* that of before: there is no file to tell another */
+	struct line_row before; /* the point of the line after which it comes; id 0: none */
+	struct experiment_row before_experiment;
+	char hash[EXPERIMENT_HASH + 1]; /* "": the state is no experiment */
+};
+void point_free(struct point *p);
+#define _cleanup_point_ _cleanup_(point_free)
+
+int point_look(struct point *p);
+
+/* Sets p->hash. insert: its segments are given out now, in a transaction. */
+int point_hash(struct db *db, struct point *p, bool insert);
+
+/* For a transaction, with a struct point. -EAGAIN: the line is not as it was looked at. */
+int tx_point_put(struct db *db, void *point);
+
+/* Have two hashes that segment in common? */
+bool point_same_segment(const char *a, const char *b, enum segment which);
+
+#endif
