@@ -16,6 +16,7 @@ libexpfs_a_SOURCES += \
 	src/format/yaml_scalar.c src/format/yaml_scalar.h \
 	src/format/yaml_value.c src/format/yaml_value.h \
 	src/format/hp.c src/format/hp.h \
+	src/format/hp_diff.c src/format/hp_diff.h \
 	src/format/arena.c src/format/arena.h \
 	src/format/pickle.c src/format/pickle.h \
 	src/format/pickle_scan.c src/format/pickle_scan.h \

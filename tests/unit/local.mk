@@ -7,6 +7,7 @@ unit_tests = \
 	tests/unit/test_digest \
 	tests/unit/test_experiment \
 	tests/unit/test_hp \
+	tests/unit/test_hp_diff \
 	tests/unit/test_itable \
 	tests/unit/test_manager_options \
 	tests/unit/test_manifest \
@@ -35,6 +36,8 @@ tests_unit_test_experiment_SOURCES = tests/unit/test_experiment.c tests/unit/tes
 tests_unit_test_experiment_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_hp_SOURCES = tests/unit/test_hp.c tests/unit/test.h
 tests_unit_test_hp_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_hp_diff_SOURCES = tests/unit/test_hp_diff.c tests/unit/test.h
+tests_unit_test_hp_diff_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_itable_SOURCES = tests/unit/test_itable.c tests/unit/test.h fs/itable.c
 tests_unit_test_itable_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_manager_options_SOURCES = tests/unit/test_manager_options.c tests/unit/test.h
