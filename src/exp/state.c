@@ -20,14 +20,9 @@ void state_free(struct state *s)
 	*s = (struct state){ 0 };
 }
 
-/* A version that was in force, and its path below the run. */
-struct item {
-	char *path;
-	struct version_row v;
-};
-
+/* Versions that were in force. */
 struct items {
-	struct item *v;
+	struct state_file *v;
 	size_t n;
 	struct db *db;
 	size_t skip; /* of a path, to what is below the run */
@@ -84,7 +79,7 @@ static char *make_path(const struct items *l, const char *name, size_t len)
 static int add_item(void *arg, const struct version_row *v, uint64_t dir, const char *name, size_t len)
 {
 	struct items *l = arg;
-	struct item *more;
+	struct state_file *more;
 	int r = enter(l, dir);
 
 	if (r < 0)
@@ -93,7 +88,7 @@ static int add_item(void *arg, const struct version_row *v, uint64_t dir, const 
 	if (!more)
 		return -ENOMEM;
 	l->v = more;
-	more[l->n] = (struct item){ .path = make_path(l, name, len), .v = *v };
+	more[l->n] = (struct state_file){ .path = make_path(l, name, len), .v = *v };
 	if (!more[l->n].path)
 		return -ENOMEM;
 	if (state_is_of_root(more[l->n].path))
@@ -105,7 +100,7 @@ static int add_item(void *arg, const struct version_row *v, uint64_t dir, const 
 
 static int item_compare(const void *a, const void *b)
 {
-	return strcmp(((const struct item *)a)->path, ((const struct item *)b)->path);
+	return strcmp(((const struct state_file *)a)->path, ((const struct state_file *)b)->path);
 }
 
 /* What of a role was in force, by path. */
@@ -150,7 +145,7 @@ static int hp_text(struct expfs *ex, const char *path, const struct version_row 
 }
 
 /* The text of the last version up to v that has one; *ret is NULL where none has. */
-static int last_hp_text(struct expfs *ex, const struct item *it, char **ret, struct state *s)
+static int last_hp_text(struct expfs *ex, const struct state_file *it, char **ret, struct state *s)
 {
 	struct version_row v = it->v;
 
@@ -204,10 +199,10 @@ static void read_options(const char *text, struct manager_options *o)
 		*o = more;
 }
 
-static int hp_digest_of(struct expfs *ex, const struct items *l, struct state *s)
+/* *ret is NULL where no file has a text. */
+static int hp_text_of(struct expfs *ex, const struct items *l, struct state *s, char **ret)
 {
 	_cleanup_free_ struct hp_file *files = calloc(l->n + 1, sizeof(*files));
-	_cleanup_free_ char *whole = NULL;
 	char **texts = calloc(l->n + 1, sizeof(*texts));
 	size_t n = 0;
 	int r = files && texts ? 0 : -ENOMEM;
@@ -223,13 +218,32 @@ static int hp_digest_of(struct expfs *ex, const struct items *l, struct state *s
 		n++;
 	}
 	if (r == 0 && n > 0)
-		r = hp_whole(files, n, &whole);
-	if (r == 0 && whole && s->options.dump_config_state)
-		r = hp_digest(whole, s->segments.digest[SEGMENT_HP]);
+		r = hp_whole(files, n, ret);
 	for (size_t i = 0; texts && i < n; i++)
 		free(texts[i]);
 	free(texts);
 	return r;
+}
+
+static int hp_digest_of(struct expfs *ex, const struct items *l, struct state *s)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = hp_text_of(ex, l, s, &text);
+
+	return r == 0 && text && s->options.dump_config_state ? hp_digest(text, s->segments.digest[SEGMENT_HP]) : r;
+}
+
+int state_hp_text(struct expfs *ex, struct state_file *files, size_t n, char **ret)
+{
+	const struct items l = { .v = files, .n = n };
+	_cleanup_state_ struct state s = { 0 };
+	_cleanup_free_ char *text = NULL;
+	int r = hp_text_of(ex, &l, &s, &text);
+
+	if (r < 0)
+		return r;
+	*ret = text ? steal(&text) : strdup("{}");
+	return *ret ? 0 : -ENOMEM;
 }
 
 static void to_hex(const uint8_t *bytes, size_t n, char *ret)
@@ -320,7 +334,7 @@ static int snapshot_digest(struct expfs *ex, const struct version_row *v, char r
 
 static int data_digest(struct expfs *ex, const struct items *l, char ret[SEGMENT_DIGEST + 1])
 {
-	const struct item *newest = NULL;
+	const struct state_file *newest = NULL;
 	int r = 0;
 
 	for (size_t i = 0; i < l->n; i++)

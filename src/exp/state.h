@@ -32,6 +32,13 @@ int state_at(struct expfs *ex, const struct tracked_row *run, uint64_t at, const
 typedef int (*state_file_fn)(void *arg, const char *path, const struct version_row *v);
 int state_files(struct expfs *ex, const struct tracked_row *run, enum role role, uint64_t at, state_file_fn f, void *arg);
 
+/* The text of a configuration (format/hp.h) of these files, to be freed. */
+struct state_file {
+	char *path; /* below the run */
+	struct version_row v;
+};
+int state_hp_text(struct expfs *ex, struct state_file *files, size_t n, char **ret);
+
 /* Is a path below a run one of an experiment root's own layout, where names are the identity? */
 bool state_is_of_root(const char *path);
 

@@ -237,11 +237,8 @@ int line_has(struct db *db, uint64_t run, uint64_t experiment, uint64_t at)
 		      "iii", (int64_t)run, (int64_t)experiment, (int64_t)at);
 }
 
-int line_list(struct db *db, uint64_t run, line_fn f, void *arg)
+static int each_line(struct db *db, sqlite3_stmt *st, int r, line_fn f, void *arg)
 {
-	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, LINE "WHERE run=?1 ORDER BY at, id", "i", (int64_t)run);
-
 	for (; r == 1; r = db_next(db, st)) {
 		struct line_row row;
 
@@ -251,6 +248,22 @@ int line_list(struct db *db, uint64_t run, line_fn f, void *arg)
 			return r;
 	}
 	return r;
+}
+
+int line_list(struct db *db, uint64_t run, line_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, LINE "WHERE run=?1 ORDER BY at, id", "i", (int64_t)run);
+
+	return each_line(db, st, r, f, arg);
+}
+
+int line_list_of(struct db *db, uint64_t experiment, line_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, LINE "WHERE experiment=?1 ORDER BY at, id", "i", (int64_t)experiment);
+
+	return each_line(db, st, r, f, arg);
 }
 
 int due_put(struct db *db, const struct due_row *d)

@@ -63,6 +63,7 @@ int line_insert(struct db *db, const struct line_row *row);
 int line_last(struct db *db, uint64_t run, struct line_row *ret); /* -ENOENT */
 typedef int (*line_fn)(void *arg, const struct line_row *row);
 int line_list(struct db *db, uint64_t run, line_fn f, void *arg); /* in its order */
+int line_list_of(struct db *db, uint64_t experiment, line_fn f, void *arg); /* of all runs, the first one first */
 
 /* The last point of a run up to number at, the first one after it; the last at which a version counted that was
  * there from the one to before the other number (0: still is); the first one of an experiment. -ENOENT. */

@@ -154,6 +154,15 @@ int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg)
 	return r;
 }
 
+int version_in_force(struct db *db, uint64_t tracked, uint64_t at, struct version_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, SELECT "WHERE tracked=?1 AND id<=?2 AND (until IS NULL OR until>?2) LIMIT 1", "ii",
+		       (int64_t)tracked, (int64_t)at);
+
+	return read_one(st, r, ret);
+}
+
 static void read_member(sqlite3_stmt *st, struct member_row *ret)
 {
 	*ret = (struct member_row){

@@ -48,6 +48,9 @@ int version_move(struct db *db, uint64_t tracked, uint64_t to);
 typedef int (*version_in_force_fn)(void *arg, const struct version_row *row, uint64_t parent, const char *name, size_t len);
 int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_in_force_fn f, void *arg);
 
+/* The one that a path held after that commit; -ENOENT. */
+int version_in_force(struct db *db, uint64_t tracked, uint64_t at, struct version_row *ret);
+
 /* Calls f for the versions of a path, oldest first. */
 typedef int (*version_fn)(void *arg, const struct version_row *row);
 int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg);
