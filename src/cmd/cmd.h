@@ -13,8 +13,8 @@ struct command {
 	const char *help;    /* the rest of `expfs help COMMAND` */
 };
 
-extern const struct command cmd_init, cmd_mount, cmd_umount, cmd_status, cmd_commit, cmd_history, cmd_restore,
-	cmd_forget, cmd_fsck;
+extern const struct command cmd_init, cmd_mount, cmd_umount, cmd_status, cmd_log, cmd_show, cmd_commit,
+	cmd_history, cmd_restore, cmd_forget, cmd_fsck;
 
 /* What mount(8) runs for -t expfs, with its exit statuses. */
 int mount_helper(int argc, char **argv);

@@ -1,7 +1,5 @@
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 #include "cmd/client.h"
 #include "cmd/cmd.h"
@@ -9,27 +7,13 @@
 #include "op/reply.h"
 #include "util/util.h"
 
-/* A time of an answer as the user's clock shows it. */
-static void format_time(const char *text, char ret[static 32])
-{
-	struct tm tm = { 0 };
-	time_t t;
-
-	*ret = 0;
-	if (!strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
-		return;
-	t = timegm(&tm);
-	if (localtime_r(&t, &tm))
-		strftime(ret, 32, "%Y-%m-%d %H:%M:%S", &tm);
-}
-
 static void print_version(const json_t *v)
 {
 	const json_t *step = json_object_get(v, "step");
 	const char *digest = cmd_string(v, "digest");
-	char when[32], size[16], at[24] = "-";
+	char when[REPLY_TIME_TEXT], size[16], at[24] = "-";
 
-	format_time(cmd_string(v, "mtime"), when);
+	reply_time_text(cmd_string(v, "mtime"), when);
 	cmd_format_bytes((double)cmd_number(v, "size"), size);
 	if (json_is_integer(step))
 		snprintf(at, sizeof(at), "%" JSON_INTEGER_FORMAT, json_integer_value(step));

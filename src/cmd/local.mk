@@ -10,6 +10,8 @@ expfs_SOURCES = \
 	src/cmd/umount.c \
 	src/cmd/target.c src/cmd/target.h \
 	src/cmd/status.c \
+	src/cmd/log.c \
+	src/cmd/show.c \
 	src/cmd/history.c \
 	src/cmd/restore.c \
 	src/cmd/copy.c src/cmd/copy.h \

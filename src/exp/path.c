@@ -38,6 +38,13 @@ int path_of(struct db *db, uint64_t ino, char **ret)
 	return 0;
 }
 
+bool path_is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return n == 0 || (!strncmp(path, dir, n) && (path[n] == '/' || path[n] == 0));
+}
+
 int path_lookup(struct db *db, const char *path, uint64_t *ret_ino)
 {
 	uint64_t ino = META_ROOT;

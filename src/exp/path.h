@@ -12,6 +12,9 @@
 /* The path of an inode, by one of its names; to be freed. -ENOENT: it has none. */
 int path_of(struct db *db, uint64_t ino, char **ret);
 
+/* Does it lie at dir or below it? */
+bool path_is_below(const char *path, const char *dir);
+
 /* The inode at a path. */
 int path_lookup(struct db *db, const char *path, uint64_t *ret_ino);
 

@@ -16,19 +16,6 @@ static json_t *digest_json(const struct history_version *v)
 	return json_string(hex);
 }
 
-/* As in RFC 3339. */
-static json_t *time_json(int64_t ns)
-{
-	struct timespec ts = ns_timespec(ns);
-	char day[32], text[64];
-	struct tm tm;
-
-	if (!gmtime_r(&ts.tv_sec, &tm) || strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm) == 0)
-		return json_null();
-	snprintf(text, sizeof(text), "%s.%09ldZ", day, ts.tv_nsec);
-	return json_string(text);
-}
-
 static json_t *version_json(const char *path, const struct history_version *v)
 {
 	_cleanup_free_ char *below = checkpoint_history_path(path, &v->row), *found = NULL;
@@ -36,7 +23,7 @@ static json_t *version_json(const char *path, const struct history_version *v)
 	if (!below || asprintf(&found, ".expfs/history/%s", below) < 0)
 		return NULL;
 	return json_pack("{s:I, s:o, s:I, s:i, s:I, s:I, s:b, s:b, s:o, s:b, s:o, s:o}", "n", (json_int_t)v->row.n,
-			 "mtime", time_json(v->row.mtime), "size", (json_int_t)v->row.size, "mode", (int)v->row.mode, "uid",
+			 "mtime", reply_time(v->row.mtime), "size", (json_int_t)v->row.size, "mode", (int)v->row.mode, "uid",
 			 (json_int_t)v->row.uid, "gid", (json_int_t)v->row.gid, "directory", v->row.is_dir, "complete",
 			 v->row.complete == 1, "step", v->row.step == NO_STEP ? json_null() : json_integer(v->row.step),
 			 "held", v->held, "digest", digest_json(v), "found", reply_path(found));

@@ -12,6 +12,8 @@ static const struct {
 	{ "forget", op_forget },
 	{ "fsck", op_fsck },
 	{ "history", op_history },
+	{ "log", op_log },
+	{ "show", op_show },
 	{ "status", op_status },
 };
 

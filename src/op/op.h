@@ -32,6 +32,17 @@ enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const j
  * pending}. OP_NO: there is no such branch, or nothing in it makes an experiment; {"error"} says so. */
 enum op_exit op_commit(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
+/* op/log.c: {"branch": name, or "path", or neither: all} → as of experiments_log() (op/experiments.h). OP_NO: it is not
+ * there, {"error"} says so. */
+enum op_exit op_log(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
+/* op/show.c: {"hash": the begin of one, or "path"} → {"experiment": as of
+ * experiments_entry(), with "branches", "head_of", "children": [hash], "HP", "MODEL", "DATA": digest where there is one,
+ * "files": {"HP": [{"path", "found": path}], …}}; or of a path {"path", "role", "directory": bool, "there": bool, "held":
+ * bool, "version": the last one, "versions": count, "mtime", "size", "complete", "step": n or null, "digest": hex or null,
+ * "experiment": hash or null, "branch": name or null}. OP_NO: nothing is known of it, {"error"} says so. */
+enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
 /* op/history.c: {"path"} → {"path", "role", "there": bool, "versions": [{"n", "mtime": text, "size", "mode", "uid", "gid",
  * "directory": bool, "complete": bool, "step": n or null, "held": bool, "digest": hex or null, "found": path}]}, the
  * oldest first. OP_NO: nothing is known of the path, {"error"} says so. */

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Length of the UTF-8 character at s, 0 where there is none. */
 static size_t utf8_length(const unsigned char *s)
@@ -48,6 +49,31 @@ json_t *reply_path(const char *path)
 	_cleanup_free_ char *text = NULL;
 
 	return asprintf(&text, "/%s", path) < 0 ? NULL : reply_text(text);
+}
+
+json_t *reply_time(int64_t ns)
+{
+	struct timespec ts = ns_timespec(ns);
+	char day[32], text[64];
+	struct tm tm;
+
+	if (!gmtime_r(&ts.tv_sec, &tm) || strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm) == 0)
+		return json_null();
+	snprintf(text, sizeof(text), "%s.%09ldZ", day, ts.tv_nsec);
+	return json_string(text);
+}
+
+void reply_time_text(const char *text, char ret[static REPLY_TIME_TEXT])
+{
+	struct tm tm = { 0 };
+	time_t t;
+
+	*ret = 0;
+	if (!strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
+		return;
+	t = timegm(&tm);
+	if (localtime_r(&t, &tm))
+		strftime(ret, REPLY_TIME_TEXT, "%Y-%m-%d %H:%M:%S", &tm);
 }
 
 int reply_put_path(json_t *args, const char *path)

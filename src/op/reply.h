@@ -10,6 +10,11 @@ json_t *reply_text(const char *bytes);
 /* A path of the room exp, as users write it: with a slash in front. */
 json_t *reply_path(const char *path);
 
+/* A time in ns since 1970, as in RFC 3339; and such a text as the clock of the process shows it, "" where it is none. */
+#define REPLY_TIME_TEXT 32
+json_t *reply_time(int64_t ns);
+void reply_time_text(const char *text, char ret[static REPLY_TIME_TEXT]);
+
 /* A path in the arguments of an operation, of any bytes, from the top of the store: as "path" with
  * a slash in front or, where it is no UTF-8, in hex as "path_hex". */
 int reply_put_path(json_t *args, const char *path);

@@ -6,6 +6,7 @@
 
 #include "exp/branch.h"
 #include "exp/keeper.h"
+#include "exp/path.h"
 #include "meta/content.h"
 #include "op/reply.h"
 #include "op/warning.h"
@@ -64,14 +65,6 @@ static int get_space(struct expfs *ex, struct space *ret)
 	ret->unique = sums.unique;
 	ret->stored = sums.stored;
 	return add_live(ex, ret);
-}
-
-/* Is path at dir or below it? */
-static bool is_below(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-
-	return n == 0 || (!strncmp(path, dir, n) && (path[n] == '/' || path[n] == 0));
 }
 
 static int latest_json(const struct checkpoint_set *s, json_t **ret)
@@ -149,7 +142,7 @@ static int add_branches(struct expfs *ex, const char *path, json_t *branches, js
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < l.n && r == 0; i++)
-		if (is_below(l.v[i].path, path) || is_below(path, l.v[i].path))
+		if (path_is_below(l.v[i].path, path) || path_is_below(path, l.v[i].path))
 			r = add_branch(ex, &l.v[i], branches, warnings);
 	branch_list_free(&l);
 	return r;

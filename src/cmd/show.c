@@ -1,0 +1,138 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/client.h"
+#include "cmd/cmd.h"
+#include "cmd/target.h"
+#include "op/experiments.h"
+#include "op/reply.h"
+
+#define PREFIX_MIN 4 /* characters of a hash */
+
+static void print_line(const char *label, const char *text)
+{
+	printf("%-11s", label);
+	cmd_print_text(*text ? text : "-");
+	putchar('\n');
+}
+
+static void print_files(const json_t *e)
+{
+	for (int s = 0; s < SEGMENTS; s++) {
+		const json_t *files = json_object_get(json_object_get(e, "files"), experiments_segment[s]), *f;
+		size_t i;
+
+		json_array_foreach (files, i, f)
+			print_line(i ? "" : experiments_segment[s], cmd_string(f, "found"));
+	}
+}
+
+/* The paragraph of the log, and what only this tells. */
+static enum op_exit print_experiment(json_t *e)
+{
+	_cleanup_json_ json_t *log = json_pack("{s:[O], s:[b]}", "experiments", e, "branches", 0);
+	_cleanup_free_ char *text = log ? experiments_text(log) : NULL;
+	const json_t *child;
+	size_t i;
+
+	if (!text)
+		return OP_FAILED;
+	fputs(text, stdout);
+	json_array_foreach (json_object_get(e, "branches"), i, child)
+		print_line(i ? "" : "branches", json_string_value(child));
+	json_array_foreach (json_object_get(e, "children"), i, child)
+		print_line(i ? "" : "children", json_string_value(child));
+	print_files(e);
+	return OP_DONE;
+}
+
+static void print_path(const json_t *p)
+{
+	const json_t *step = json_object_get(p, "step");
+	char when[REPLY_TIME_TEXT], size[16], text[64];
+
+	print_line("path", cmd_string(p, "path"));
+	print_line("role", cmd_string(p, "role"));
+	print_line("branch", cmd_string(p, "branch"));
+	print_line("experiment", cmd_string(p, "experiment"));
+	snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT "%s", cmd_number(p, "version"),
+		 cmd_number(p, "versions"), json_is_true(json_object_get(p, "held"))  ? ", which the path holds" :
+					    json_is_true(json_object_get(p, "there")) ? ", the last one whole" :
+											", the path is gone");
+	print_line("version", text);
+	if (json_is_integer(step)) {
+		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(step));
+		print_line("step", text);
+	}
+	print_line("complete", json_is_true(json_object_get(p, "complete")) ? "yes" : "no");
+	reply_time_text(cmd_string(p, "mtime"), when);
+	print_line("time", when);
+	cmd_format_bytes((double)cmd_number(p, "size"), size);
+	print_line("size", size);
+	print_line("digest", cmd_string(p, "digest"));
+}
+
+static enum op_exit open_thing(const char *thing, const char *store, json_t *args, struct target *ret)
+{
+	bool hash = strlen(thing) >= PREFIX_MIN && !thing[strspn(thing, "0123456789abcdef")];
+	enum op_exit exit = target_open("show", hash ? NULL : thing, store, TARGET_GONE, ret);
+
+	if (exit != OP_DONE)
+		return exit;
+	if (hash)
+		return json_object_set_new(args, "hash", json_string(thing)) < 0 ? OP_FAILED : OP_DONE;
+	return reply_put_path(args, ret->path) < 0 ? OP_FAILED : OP_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
+	_cleanup_target_ struct target t = { 0 };
+	struct target_options o;
+	json_t *experiment;
+	enum op_exit exit = target_options(argc, argv, &o);
+
+	if (exit != OP_DONE)
+		return exit;
+	if (argc - optind != 1)
+		return cmd_bad_operands(&cmd_show);
+	exit = open_thing(argv[optind], o.store, args, &t);
+	if (exit == OP_DONE)
+		exit = client_run(t.store, "show", args, &answer);
+	if (exit == OP_NO)
+		cmd_say_no(answer);
+	if (exit != OP_DONE)
+		return exit;
+	experiment = json_object_get(answer, "experiment");
+	if (o.json)
+		cmd_print_json(answer);
+	else if (json_is_object(experiment))
+		exit = print_experiment(experiment);
+	else
+		print_path(answer);
+	return exit;
+}
+
+const struct command cmd_show = {
+	.name = "show",
+	.run = run,
+	.usage = "HASH|PATH [--store STORE] [--json]",
+	.summary = "show what is known of an experiment, a file or a checkpoint",
+	.help = "Shows all that is known of one thing: of an experiment its branches, parent and\n"
+		"children, what changed, its checkpoints and where its files are found; of a file\n"
+		"with a role, or a checkpoint directory, its role, branch, experiment, step,\n"
+		"digest, whether it is complete, and how many versions there are.\n"
+		"\n"
+		"HASH is the hash of an experiment, or at least four characters of its begin, as\n"
+		"many as tell it from others: 0 to 9 and a to f. A file of such a name is given\n"
+		"as ./NAME.\n"
+		"\n"
+		"PATH lies in a mount. Otherwise it counts from the top of the store that\n"
+		"--store or the environment variable EXPFS_STORE names.\n"
+		"\n"
+		"  --store STORE  the store, mounted or not\n"
+		"  --json         the answer as JSON\n"
+		"\n"
+		"Exit status 1: nothing is known of it, or several hashes begin so.\n",
+};

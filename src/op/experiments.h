@@ -1,0 +1,37 @@
+/* Experiments as JSON, for commands and for the files that show the same in views. */
+#ifndef EXPFS_OP_EXPERIMENTS_H
+#define EXPFS_OP_EXPERIMENTS_H
+
+#include "exp/branch.h"
+#include "exp/experiment.h"
+#include "op/op.h"
+
+/* Who asks, and for which branches: of others nothing is named. */
+struct experiments {
+	struct expfs *ex;
+	struct cred *cred;
+	const struct branch *branches;
+	size_t n;
+};
+
+/* {"branches": [{"name", "run", "head": hash or null, "pending": {"components": [name], "hash": that it would give or null}}],
+ * "experiments": [as of experiments_entry(), with "branches": [name] that went through it, "head_of": [name]]}, the
+ * one that a branch came to last first. */
+int experiments_log(const struct experiments *e, json_t **ret);
+
+/* {"experiments": [{"hash", "parent", "time", "branches", "steps"}]}, likewise. */
+int experiments_lineage(const struct experiments *e, json_t **ret);
+
+/* {"hash", "parent": hash or null, "time", "changed": ["HP" …] against the parent, "hp": [{"key", "from": JSON text or
+ * null, "to"}] where both configurations are to be had, "steps": [n], "latest": {"path", "step": n or null} or null}. */
+int experiments_entry(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t **ret);
+
+/* The pending ones, as text: a line for each component, then the hash; "" where there is none. */
+int experiments_pending_text(struct expfs *ex, uint64_t branch, char **ret);
+
+/* The log as expfs log prints it; to be freed, NULL where memory is short. */
+char *experiments_text(const json_t *log);
+
+extern const char *const experiments_segment[SEGMENTS]; /* their names */
+
+#endif

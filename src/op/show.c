@@ -1,0 +1,264 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/entries.h"
+#include "exp/history.h"
+#include "exp/origin.h"
+#include "exp/path.h"
+#include "op/experiments.h"
+#include "op/reply.h"
+
+struct family {
+	uint64_t of;
+	json_t *children;
+};
+
+static int add_child(void *arg, const struct experiment_row *row)
+{
+	struct family *f = arg;
+
+	if (row->parent == f->of)
+		json_array_append_new(f->children, json_string(row->hash));
+	return 0;
+}
+
+static int add_children(struct expfs *ex, const struct experiment_row *row, json_t *entry)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct family f = { .of = row->id, .children = json_array() };
+
+	json_object_set_new(entry, "children", f.children);
+	return experiment_list(db, add_child, &f);
+}
+
+/* Whose runs went through it. */
+struct runs {
+	struct db *db;
+	uint64_t *ino;
+	size_t n;
+};
+
+static int add_run(void *arg, const struct line_row *line)
+{
+	struct runs *l = arg;
+	struct tracked_row t;
+	uint64_t *v;
+	int r = tracked_get(l->db, line->run, &t);
+
+	for (size_t i = 0; i < l->n; i++)
+		if (l->ino[i] == t.ino)
+			return 0;
+	if (r < 0 || !t.ino)
+		return r == -ENOENT ? 0 : r;
+	v = array_grow(l->ino, l->n, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	l->ino = v;
+	v[l->n++] = t.ino;
+	return 0;
+}
+
+static int list_runs(struct expfs *ex, uint64_t experiment, struct runs *l)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	l->db = db;
+	return line_list_of(db, experiment, add_run, l);
+}
+
+static int add_branches(struct expfs *ex, const struct experiment_row *row, json_t *entry)
+{
+	json_t *branches = json_array(), *head_of = json_array();
+	struct runs l = { 0 };
+	int r = list_runs(ex, row->id, &l);
+
+	for (size_t i = 0; i < l.n && r == 0; i++) {
+		struct experiment_head head;
+		struct branch b;
+
+		r = branch_by_run(ex, NULL, l.ino[i], &b);
+		if (r < 0) {
+			r = r == -ENOENT ? 0 : r;
+			continue;
+		}
+		json_array_append_new(branches, reply_text(b.name));
+		r = experiment_head(ex, b.id, &head);
+		if (r == 0 && head.experiment.id == row->id)
+			json_array_append_new(head_of, reply_text(b.name));
+		r = r == -ENOENT ? 0 : r;
+		branch_free(&b);
+	}
+	free(l.ino);
+	json_object_set_new(entry, "branches", branches);
+	json_object_set_new(entry, "head_of", head_of);
+	return r;
+}
+
+/* Files are placed when the reader of the database, with which they are listed, is free again. */
+struct files {
+	struct origin_file *v;
+	size_t n;
+};
+
+static int add_file(void *arg, const struct origin_file *f)
+{
+	struct files *l = arg;
+	struct origin_file *v = array_grow(l->v, l->n, sizeof(*v));
+	char *path = strdup(f->path);
+
+	if (v)
+		l->v = v;
+	if (!v || !path) {
+		free(path);
+		return -ENOMEM;
+	}
+	v[l->n] = *f;
+	v[l->n++].path = path;
+	return 0;
+}
+
+static int add_files_of(struct expfs *ex, const struct origin *o, enum segment which, json_t *files)
+{
+	json_t *list = json_array();
+	struct files l = { 0 };
+	int r = origin_files(ex, NULL, o, which, add_file, &l);
+
+	for (size_t i = 0; i < l.n; i++) {
+		_cleanup_free_ char *place = NULL;
+
+		if (r == 0)
+			r = origin_place(ex, &l.v[i], &place);
+		if (r == 0)
+			json_array_append_new(list, json_pack("{s:o, s:o}", "path", reply_path(l.v[i].path), "found",
+							      reply_path(place)));
+		free(l.v[i].path);
+	}
+	free(l.v);
+	json_object_set_new(files, experiments_segment[which], list);
+	return r;
+}
+
+static int add_files(struct expfs *ex, const struct experiment_row *row, json_t *entry)
+{
+	json_t *files = json_object();
+	struct origin o;
+	int r = origin_find(ex, NULL, row, &o);
+
+	json_object_set_new(entry, "files", files);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	for (enum segment i = 0; i < SEGMENTS && r == 0; i++)
+		r = add_files_of(ex, &o, i, files);
+	return r;
+}
+
+static enum op_exit show_experiment(struct expfs *ex, const struct experiment_row *row, json_t **ret)
+{
+	json_t *entry = NULL;
+	int r = experiments_entry(ex, NULL, row, &entry);
+
+	if (r == 0)
+		r = add_children(ex, row, entry);
+	if (r == 0)
+		r = add_branches(ex, row, entry);
+	if (r == 0)
+		r = add_files(ex, row, entry);
+	if (r < 0) {
+		json_decref(entry);
+		return reply_error(ret, OP_FAILED, "%s: show: %s", row->hash, strerror(-r));
+	}
+	for (int i = 0; i < SEGMENTS; i++)
+		if (*row->segments.digest[i])
+			json_object_set_new(entry, experiments_segment[i], json_string(row->segments.digest[i]));
+	*ret = json_pack("{s:o}", "experiment", entry);
+	return OP_DONE;
+}
+
+/* The experiment in which a version counted. */
+static int experiment_of(struct expfs *ex, const struct tracked_row *t, const struct version_row *v,
+			 struct experiment_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct line_row line = { .experiment = v->experiment };
+	int r = 0;
+
+	if (t->role == ROLE_HP || t->role == ROLE_MODEL || t->role == ROLE_DATA)
+		r = line_between(db, t->run, v->id, v->until, &line);
+	if (r == 0)
+		r = line.experiment ? experiment_get(db, line.experiment, ret) : -ENOENT;
+	return r;
+}
+
+static int branch_of(struct expfs *ex, const struct tracked_row *t, struct branch *ret)
+{
+	struct tracked_row run;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = tracked_get(db, t->run, &run);
+	}
+	return r < 0 ? r : run.ino ? branch_by_run(ex, NULL, run.ino, ret) : -ENOENT;
+}
+
+static enum op_exit show_path(struct expfs *ex, const char *path, const struct history *h, json_t **ret)
+{
+	const struct history_version *v = &h->v[h->n - 1];
+	struct experiment_row e = { 0 };
+	struct branch b = { 0 };
+	char hex[2 * CONTENT_DIGEST + 1] = "";
+	int r = experiment_of(ex, &h->tracked, &v->row, &e);
+
+	if (r == 0 || r == -ENOENT)
+		r = branch_of(ex, &h->tracked, &b);
+	if (r < 0 && r != -ENOENT)
+		return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
+	for (size_t i = 0; v->has_digest && i < CONTENT_DIGEST; i++)
+		snprintf(hex + 2 * i, 3, "%02x", v->digest[i]);
+	*ret = json_pack("{s:o, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:b, s:o, s:o, s:o, s:o}", "path", reply_path(path), "role",
+			 role_name((enum role)h->tracked.role), "directory", h->tracked.is_dir, "there", h->tracked.ino != 0,
+			 "held", v->held, "version", (json_int_t)v->row.n, "versions", (json_int_t)h->n, "mtime",
+			 reply_time(v->row.mtime), "size", (json_int_t)v->row.size, "complete", v->row.complete == 1, "step",
+			 v->row.step == NO_STEP ? json_null() : json_integer(v->row.step), "digest",
+			 *hex ? json_string(hex) : json_null(), "experiment", *e.hash ? json_string(e.hash) : json_null(),
+			 "branch", b.name ? reply_text(b.name) : json_null());
+	branch_free(&b);
+	return OP_DONE;
+}
+
+static enum op_exit find_path(struct expfs *ex, const char *path, json_t **ret)
+{
+	_cleanup_history_ struct history h = { .n = 0 };
+	int r = history_load(ex, path, &h);
+
+	if (r == 0)
+		return show_path(ex, path, &h, ret);
+	if (r == -EISDIR)
+		return reply_error(ret, OP_NO, "/%s: is a directory that is no checkpoint; see: expfs log, expfs status", path);
+	if (r == -ENOENT)
+		return reply_error(ret, OP_NO, "/%s: nothing is known of it: it has no role, or never was there", path);
+	return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
+}
+
+enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
+{
+	const char *hash = json_string_value(json_object_get(args, "hash"));
+	_cleanup_free_ char *path = reply_get_path(args);
+	struct experiment_row row;
+	int r = experiment_settle(ex, 0);
+
+	if (!hash && !path)
+		return reply_error(ret, OP_USAGE, "no hash or path is given");
+	if (r == 0 && !hash)
+		return find_path(ex, path, ret);
+	if (r == 0)
+		r = experiment_find(ex, hash, &row);
+	if (r == 0)
+		return show_experiment(ex, &row, ret);
+	if (r == -EEXIST)
+		return reply_error(ret, OP_NO, "%s: the hashes of several experiments begin so; give more of it", hash);
+	if (r == -ENOENT)
+		return reply_error(ret, OP_NO, "%s: no experiment's hash begins so; a file of that name is ./%s", hash, hash);
+	return reply_error(ret, OP_FAILED, "%s: show: %s", hash ? hash : path, strerror(-r));
+}
