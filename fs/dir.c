@@ -2,7 +2,7 @@
  *
  * The cookie of an entry is its row's id plus 2 ("." and ".." have 1 and 2): it
  * stays good whatever is made or removed meanwhile, and ids are never used
- * again. In branches/ the views follow, with cookies of their own range, from a
+ * again. In branches/ and its like the views follow, with cookies of their own range, from a
  * list that a handle makes when it gets there and keeps until it rewinds. */
 #include <string.h>
 
@@ -151,7 +151,7 @@ static int add_real(struct fill *f, off_t off)
 	return dirent_list(db, f->ino, off < DOTS ? 0 : (uint64_t)off - DOTS, end, f->plus, add_row, f);
 }
 
-static int add_views(struct fill *f, off_t off)
+static int add_views(struct fill *f, int family, off_t off)
 {
 	struct dir *d = f->dir;
 	size_t i = off > VIEW_COOKIE ? (size_t)(off - VIEW_COOKIE) : 0;
@@ -160,7 +160,7 @@ static int add_views(struct fill *f, off_t off)
 	scoped_lock(&d->lock);
 	if (!d->listed || i == 0) {
 		view_list_free(&d->list);
-		r = view_list(f->req, f->ino, &d->list);
+		r = view_list(f->req, f->ino, family, &d->list);
 		d->listed = r == 0;
 	}
 	for (; r == 0 && i < d->list.n; i++)
@@ -179,8 +179,8 @@ static int fill(struct fill *f, off_t off)
 		r = add_real(f, off);
 	if (r != 0)
 		return r; /* 1: the reply is full */
-	r = real ? fs_is_branches(f->fs, f->ino) : 1;
-	return r == 1 ? add_views(f, off) : r;
+	r = real ? fs_family_of(f->fs, f->ino) : FAMILY_NONE;
+	return r < 0 || (real && r == FAMILY_NONE) ? r : add_views(f, r, off);
 }
 
 static void read_dir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi, bool plus)

@@ -11,7 +11,9 @@
 struct handle {
 	struct file *file;  /* NULL: a file of a view */
 	bool pinned;        /* it keeps the content that it had when it was opened: */
-	struct object *obj; /* NULL: empty */
+	struct object *obj; /* NULL: empty, or a text */
+	char *text;
+	size_t len;
 	bool writes;
 	struct file_writer writer;
 	struct handle *next, *prev;
@@ -30,6 +32,7 @@ static void let_go(struct handle *h)
 		object_unpin(h->obj);
 		object_put(h->obj);
 	}
+	free(h->text);
 }
 
 /* A mount that ends with files open gets no release for them. What they wrote is
@@ -100,16 +103,17 @@ static int handle_new(struct fs *fs, struct file *file, const struct file_writer
 static void open_view(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct handle *h = calloc(1, sizeof(*h));
+	struct view_content c = { 0 };
 	int fd, r = h ? 0 : -ENOMEM;
 
 	if (r == 0 && (fi->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY)
 		r = -EROFS;
 	if (r == 0)
-		r = view_open(req, ino, &h->obj);
-	if (r == 0 && h->obj) {
-		r = object_pin(h->obj, &fd);
+		r = view_open(req, ino, &c);
+	if (r == 0 && c.obj) {
+		r = object_pin(c.obj, &fd);
 		if (r < 0)
-			object_put(h->obj);
+			object_put(c.obj);
 	}
 	if (r < 0) {
 		free(h);
@@ -117,7 +121,12 @@ static void open_view(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	}
 	h->pinned = true;
+	h->obj = c.obj;
+	h->text = c.text;
+	h->len = c.len;
 	handle_add(fs_of(req), h, fi);
+	fi->keep_cache = !h->text;
+	fi->direct_io = h->text != NULL; /* the next one that opens it may get another */
 	if (fuse_reply_open(req, fi) < 0)
 		handle_free(fs_of(req), h);
 }
@@ -249,14 +258,26 @@ static int read_begin(struct handle *h, struct object **ret_obj, int *ret_fd)
 	return 0;
 }
 
+static void reply_text(fuse_req_t req, const struct handle *h, size_t size, off_t off)
+{
+	size_t from = MIN((size_t)off, h->len);
+
+	fuse_reply_buf(req, h->text + from, MIN(size, h->len - from));
+}
+
 void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	_cleanup_free_ char *buf = malloc(size); /* splicing would cost more than the copy */
+	struct handle *h = handle_of(fi);
 	struct object *obj;
 	ssize_t n;
 	int fd, r;
 
-	r = buf ? read_begin(handle_of(fi), &obj, &fd) : -ENOMEM;
+	if (h->text) {
+		reply_text(req, h, size, off);
+		return;
+	}
+	r = buf ? read_begin(h, &obj, &fd) : -ENOMEM;
 	if (r < 0) {
 		fs_reply_err(req, r);
 		return;
@@ -315,6 +336,10 @@ static int find_data(struct handle *h, off_t off, int whence, off_t *ret)
 	off_t pos;
 	int fd, r = read_begin(h, &obj, &fd);
 
+	if (h->text && (size_t)off < h->len) {
+		*ret = whence == SEEK_HOLE ? h->len : (uint64_t)off;
+		return 0;
+	}
 	if (r < 0 || !obj)
 		return r < 0 ? r : -ENXIO;
 	pos = lseek(fd, off, whence);

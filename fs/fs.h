@@ -23,6 +23,9 @@
 #define FS_NAME_MAX 255
 #define FS_DOT ".expfs"
 
+/* The top's directories in which views stand beside what users made. */
+enum fs_family { FAMILY_NONE, FAMILY_BRANCHES, FAMILY_EXPERIMENTS, FAMILY_MODELS, FAMILY_HP, FAMILY_DATA, FAMILIES };
+
 struct handle;
 struct session_options;
 struct view_table;
@@ -35,7 +38,7 @@ struct fs {
 	struct view_table *views;
 	pthread_mutex_t handles_lock;
 	struct handle *handles; /* open ones: file.c */
-	_Atomic uint64_t branches;    /* see fs_is_branches() */
+	_Atomic uint64_t family[FAMILIES]; /* see fs_family_of() */
 	atomic_bool has_capabilities; /* any file has a security.capability */
 };
 
@@ -71,10 +74,9 @@ void fs_unlinked(struct fs *fs, uint64_t ino);
 /* The kernel was told of an inode fewer times. */
 void fs_forget(struct fs *fs, uint64_t ino, uint64_t n);
 
-/* name.c: is it the top's directory of that name? 1, 0, or -errno where that cannot be
- * found out. */
-int fs_is_branches(struct fs *fs, uint64_t ino);
-void fs_forget_branches(struct fs *fs); /* at the beginning, and after a change at the top */
+/* name.c: which of the top's directories is it? -errno where that cannot be found out. */
+int fs_family_of(struct fs *fs, uint64_t ino);
+void fs_forget_families(struct fs *fs); /* at the beginning, and after a change at the top */
 
 /* The handlers, by file. */
 /* attr.c */

@@ -5,4 +5,5 @@ expfs_SOURCES += \
 	fs/attr.c fs/dir.c fs/file.c fs/xattr.c \
 	fs/name.c fs/rename.c fs/names.h \
 	fs/view.c fs/view.h fs/view_kind.h \
-	fs/view_branch.c fs/view_history.c
+	fs/view_branch.c fs/view_history.c fs/view_text.c \
+	fs/view_experiment.c fs/view_files.c fs/view_origin.h

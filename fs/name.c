@@ -75,20 +75,22 @@ void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forg
 	fuse_reply_none(req);
 }
 
-/* fs->branches is the inode, 0 where there is none, or, with this bit, not known, and
+/* fs->family are the inodes, 0 where there is none, or, with this bit, not known, and
  * another number each time, so that no look from before is taken for one after. */
 #define UNKNOWN (1ull << 63)
 
-void fs_forget_branches(struct fs *fs)
+void fs_forget_families(struct fs *fs)
 {
-	atomic_store(&fs->branches, UNKNOWN | meta_id(fs->ex->meta));
+	for (int i = FAMILY_NONE + 1; i < FAMILIES; i++)
+		atomic_store(&fs->family[i], UNKNOWN | meta_id(fs->ex->meta));
 }
 
-static int find_branches(struct fs *fs, uint64_t *ret)
+static int find_family(struct fs *fs, int family, uint64_t *ret)
 {
+	static const char *const names[] = { "", "branches", "experiments", "models", "HP", "data" };
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 	struct dirent_row d;
-	int r = dirent_get(db, META_ROOT, "branches", &d);
+	int r = dirent_get(db, META_ROOT, names[family], &d);
 
 	if (r < 0 && r != -ENOENT)
 		return r;
@@ -96,33 +98,35 @@ static int find_branches(struct fs *fs, uint64_t *ret)
 	return 0;
 }
 
-int fs_is_branches(struct fs *fs, uint64_t ino)
+int fs_family_of(struct fs *fs, uint64_t ino)
 {
-	uint64_t known = atomic_load(&fs->branches), found;
-	int r;
+	for (int i = FAMILY_NONE + 1; i < FAMILIES; i++) {
+		uint64_t known = atomic_load(&fs->family[i]), found = known;
+		int r = known & UNKNOWN ? find_family(fs, i, &found) : 0;
 
-	if (!(known & UNKNOWN))
-		return ino == known;
-	r = find_branches(fs, &found);
-	if (r < 0)
-		return r;
-	atomic_compare_exchange_strong(&fs->branches, &known, found);
-	return ino == found;
+		if (r < 0)
+			return r;
+		if (known & UNKNOWN)
+			atomic_compare_exchange_strong(&fs->family[i], &known, found);
+		if (ino == found)
+			return i;
+	}
+	return FAMILY_NONE;
 }
 
 void names_changed(struct fs *fs, uint64_t parent)
 {
 	if (parent == META_ROOT)
-		fs_forget_branches(fs);
+		fs_forget_families(fs);
 }
 
 void names_reply_taken(fuse_req_t req, int r, uint64_t parent, const char *name, uint64_t unlinked)
 {
 	struct fs *fs = fs_of(req);
-	int view = r == -ENOENT ? fs_is_branches(fs, parent) : 0;
+	int view = r == -ENOENT ? fs_family_of(fs, parent) : FAMILY_NONE;
 
-	if (view == 1)
-		view = view_is_branch(req, name);
+	if (view > FAMILY_NONE)
+		view = view_exists(req, view, name);
 	if (view != 0)
 		r = view < 0 ? view : -EROFS;
 	if (r == 0 && unlinked)
@@ -175,18 +179,18 @@ void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct fs *fs = fs_of(req);
 	struct fuse_entry_param none = { .entry_timeout = FS_TIMEOUT };
 	struct inode_row row;
-	int r, view;
+	int r, family;
 
 	if (view_is(parent) || !strcmp(name, FS_DOT)) {
-		view_lookup(req, parent, name);
+		view_lookup(req, parent, FAMILY_NONE, name);
 		return;
 	}
 	r = lookup(fs, parent, name, &row);
-	view = r == -ENOENT ? fs_is_branches(fs, parent) : 0;
-	if (view < 0)
-		r = view;
-	if (view == 1)
-		view_lookup(req, parent, name);
+	family = r == -ENOENT ? fs_family_of(fs, parent) : FAMILY_NONE;
+	if (family < 0)
+		r = family;
+	if (family > FAMILY_NONE)
+		view_lookup(req, parent, family, name);
 	else if (r == -ENOENT)
 		fuse_reply_entry(req, &none); /* the kernel may keep that there is none */
 	else if (r < 0)

@@ -234,7 +234,7 @@ int session_run(struct expfs *ex, const struct session_options *o)
 	if (r == 0) {
 		ex->is_known_arg = &fs;
 		ex->is_known = is_known;
-		fs_forget_branches(&fs);
+		fs_forget_families(&fs);
 		r = add_args(&args, ex, o);
 	}
 	if (r == 0)

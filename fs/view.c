@@ -115,7 +115,20 @@ static int view_key(struct fs *fs, uint64_t id, struct view_key *ret)
 
 static const struct view_ops *ops_of(const struct view_key *key)
 {
-	return key->kind < VIEW_HISTORY ? &view_branch_ops[key->kind] : &view_history_ops[key->kind - VIEW_HISTORY];
+	static const struct {
+		enum view_kind first;
+		const struct view_ops *ops;
+	} families[] = {
+		{ VIEW_EXPERIMENT, view_experiment_ops },
+		{ VIEW_BRANCH_HEAD, view_text_ops },
+		{ VIEW_HISTORY, view_history_ops },
+		{ VIEW_BRANCH, view_branch_ops },
+	};
+	size_t i = 0;
+
+	while (key->kind < families[i].first)
+		i++;
+	return &families[i].ops[key->kind - families[i].first];
 }
 
 static int get_groups(void *req, int size, gid_t list[])
@@ -152,6 +165,20 @@ static int target_of(struct view_req *q, const struct view_key *key, char **ret)
 	return r;
 }
 
+/* A text is made anew each time, as in /proc. */
+static int stat_text(struct view_req *q, const struct view_key *key, struct stat *st)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	int r = ops_of(key)->text(q, key, &text, &len);
+
+	st->st_size = (off_t)len;
+	st->st_blocks = (blkcnt_t)((len + 511) / 512);
+	st->st_mode &= ~0111u;
+	clock_gettime(CLOCK_REALTIME, &st->st_mtim);
+	return r;
+}
+
 static int stat_of(struct view_req *q, uint64_t id, const struct view_key *key, struct stat *ret)
 {
 	const struct view_ops *ops = ops_of(key);
@@ -161,6 +188,8 @@ static int stat_of(struct view_req *q, uint64_t id, const struct view_key *key, 
 
 	if (r == 0 && S_ISLNK(ops->type))
 		r = target_of(q, key, &target);
+	if (r == 0 && ops->text)
+		r = stat_text(q, key, &st);
 	if (r < 0)
 		return r;
 	st.st_ino = id;
@@ -222,25 +251,38 @@ int view_target(fuse_req_t req, uint64_t id, char **ret)
 	return S_ISLNK(ops_of(&key)->type) ? target_of(&q, &key, ret) : -EINVAL;
 }
 
-int view_open(fuse_req_t req, uint64_t id, struct object **ret)
+int view_open(fuse_req_t req, uint64_t id, struct view_content *ret)
 {
 	_cleanup_view_req_ struct view_req q = begin(req);
+	struct view_content c = { 0 };
+	const struct view_ops *ops;
 	struct view_key key;
 	int r = view_key(q.fs, id, &key);
 
 	if (r < 0)
 		return r;
-	return S_ISREG(ops_of(&key)->type) ? ops_of(&key)->open(&q, &key, ret) : -EINVAL;
+	ops = ops_of(&key);
+	r = ops->text ? ops->text(&q, &key, &c.text, &c.len) : ops->open ? ops->open(&q, &key, &c.obj) : -EINVAL;
+	if (r == 0)
+		*ret = c;
+	return r;
+}
+
+static int family_lookup(struct view_req *q, enum fs_family family, const char *name, struct view_key *ret)
+{
+	return family == FAMILY_BRANCHES ? view_branch_by_name(q, name, ret) :
+					   view_experiment_by_name(q, family, name, ret);
 }
 
 /* The key of a name in a directory, itself a view or not. */
-static int lookup_key(struct view_req *q, uint64_t parent, const char *name, struct view_key *ret)
+static int lookup_key(struct view_req *q, uint64_t parent, enum fs_family family, const char *name,
+		      struct view_key *ret)
 {
 	struct view_key key;
 	int r;
 
 	if (!view_is(parent) && strcmp(name, FS_DOT) != 0)
-		return view_branch_by_name(q, name, ret);
+		return family_lookup(q, family, name, ret);
 	if (!view_is(parent)) {
 		*ret = (struct view_key){ .kind = VIEW_DOT, .dir = parent };
 		return 0;
@@ -251,12 +293,12 @@ static int lookup_key(struct view_req *q, uint64_t parent, const char *name, str
 	return S_ISDIR(ops_of(&key)->type) ? ops_of(&key)->lookup(q, &key, name, ret) : -ENOTDIR;
 }
 
-void view_lookup(fuse_req_t req, uint64_t parent, const char *name)
+void view_lookup(fuse_req_t req, uint64_t parent, enum fs_family family, const char *name)
 {
 	_cleanup_view_req_ struct view_req q = begin(req);
 	struct fuse_entry_param e = { .generation = 1, .attr_timeout = VIEW_TIMEOUT, .entry_timeout = VIEW_TIMEOUT };
 	struct view_key key;
-	int r = lookup_key(&q, parent, name, &key);
+	int r = lookup_key(&q, parent, family, name, &key);
 
 	if (r == 0)
 		r = view_add(q.fs, &key, &e.ino);
@@ -273,11 +315,11 @@ void view_lookup(fuse_req_t req, uint64_t parent, const char *name)
 		view_forget(q.fs, e.ino, 1);
 }
 
-int view_is_branch(fuse_req_t req, const char *name)
+int view_exists(fuse_req_t req, enum fs_family family, const char *name)
 {
 	_cleanup_view_req_ struct view_req q = begin(req);
 	struct view_key key;
-	int r = view_branch_by_name(&q, name, &key);
+	int r = family_lookup(&q, family, name, &key);
 
 	return r < 0 ? (r == -ENOENT ? 0 : r) : 1;
 }
@@ -305,7 +347,35 @@ int view_list_add(struct view_list *l, const char *name, const struct view_key *
 	return 0;
 }
 
-int view_list(fuse_req_t req, uint64_t ino, struct view_list *ret)
+/* Takes out what real entries of the directory stand in front of. */
+static int drop_hidden(struct fs *fs, uint64_t ino, struct view_list *l)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
+	size_t n = 0;
+	int r = -ENOENT;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct dirent_row d;
+
+		if (r == -ENOENT || r == 0)
+			r = dirent_get(db, ino, l->v[i].name, &d);
+		if (r == -ENOENT)
+			l->v[n++] = l->v[i];
+		else
+			free(l->v[i].name);
+	}
+	l->n = n;
+	return r == -ENOENT ? 0 : r;
+}
+
+static int family_list(struct view_req *q, uint64_t ino, enum fs_family family, struct view_list *l)
+{
+	int r = family == FAMILY_BRANCHES ? view_branch_list(q, l) : view_experiment_list(q, family, l);
+
+	return r < 0 ? r : drop_hidden(q->fs, ino, l);
+}
+
+int view_list(fuse_req_t req, uint64_t ino, enum fs_family family, struct view_list *ret)
 {
 	_cleanup_view_req_ struct view_req q = begin(req);
 	struct view_list l = { 0 };
@@ -317,7 +387,7 @@ int view_list(fuse_req_t req, uint64_t ino, struct view_list *ret)
 		if (r == 0)
 			r = S_ISDIR(ops_of(&key)->type) ? ops_of(&key)->list(&q, &key, &l) : -ENOTDIR;
 	} else {
-		r = view_branch_list(&q, ino, &l);
+		r = family_list(&q, ino, family, &l);
 	}
 	if (r < 0)
 		view_list_free(&l);

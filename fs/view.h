@@ -1,5 +1,5 @@
 /* Views: the read-only directories, links and files that expfs makes up (spec section
- * 2): branches/<name>/ and .expfs/ of any directory.
+ * 2): branches/<name>/, experiments/<hash>/ and its like, and .expfs/ of any directory.
  *
  * A view has a node id with VIEW_BIT, made from what it shows (its key), so that it is
  * the same at every look-up. What it shows is computed at
@@ -22,19 +22,24 @@ static inline bool view_is(uint64_t ino)
 int view_table_new(struct view_table **ret);
 void view_table_free(struct view_table *t);
 
-/* Replies to a look-up in a view, of ".expfs" in a directory, or in branches/
- * of a name that has no entry. */
-void view_lookup(fuse_req_t req, uint64_t parent, const char *name);
+/* Replies to a look-up in a view, of ".expfs" in a directory, or in the directory of a
+ * family of a name that has no entry. */
+void view_lookup(fuse_req_t req, uint64_t parent, enum fs_family family, const char *name);
 void view_forget(struct fs *fs, uint64_t ino, uint64_t n);
 
 int view_stat(fuse_req_t req, uint64_t ino, struct stat *ret);
 int view_target(fuse_req_t req, uint64_t ino, char **ret); /* of a link; to be freed */
 
-/* The content of a file; *ret is NULL where it is empty. */
-int view_open(fuse_req_t req, uint64_t ino, struct object **ret);
+/* The content of a file: an object, or NULL where it is empty; or text. */
+struct view_content {
+	struct object *obj;
+	char *text; /* to be freed; NULL: it is the object */
+	size_t len;
+};
+int view_open(fuse_req_t req, uint64_t ino, struct view_content *ret);
 
-/* Is there a view of a branch of that name? 1, 0 or -errno. */
-int view_is_branch(fuse_req_t req, const char *name);
+/* Is there a view of that name in the directory of the family? 1, 0 or -errno. */
+int view_exists(fuse_req_t req, enum fs_family family, const char *name);
 
 struct view_entry {
 	char *name;
@@ -47,9 +52,9 @@ struct view_list {
 	size_t n;
 };
 
-/* What is in a view; of the directory branches/, the views in it that no real
+/* What is in a view; of the directory of a family, the views in it that no real
  * entry stands in front of. */
-int view_list(fuse_req_t req, uint64_t ino, struct view_list *ret);
+int view_list(fuse_req_t req, uint64_t ino, enum fs_family family, struct view_list *ret);
 void view_list_free(struct view_list *l);
 
 #endif

@@ -1,4 +1,4 @@
-/* branches/<name>/ with latest, step/ and run, and the same but run in .expfs/. */
+/* branches/<name>/ with latest, step/, run and texts, and the first two of them in .expfs/. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 static bool is_of_branch(const struct view_key *key)
 {
-	return key->kind <= VIEW_BRANCH_RUN;
+	return key->kind <= VIEW_BRANCH_RUN || (key->kind >= VIEW_BRANCH_HEAD && key->kind <= VIEW_BRANCH_LOG);
 }
 
 /* The directory that a view is about. */
@@ -52,7 +52,7 @@ static int get_checkpoints(struct view_req *q, const struct view_key *key, struc
 				   checkpoint_set_below(q->fs->ex, &q->cred, key->dir, ret);
 }
 
-static int stat_dir(struct view_req *q, const struct view_key *key, struct stat *ret)
+int view_branch_stat(struct view_req *q, const struct view_key *key, struct stat *ret)
 {
 	_cleanup_source_ struct source s = { 0 };
 	int r = get_source(q, key, &s);
@@ -81,7 +81,7 @@ static int get_shown(struct view_req *q, const struct view_key *key, struct chec
 static int stat_checkpoint(struct view_req *q, const struct view_key *key, struct stat *ret)
 {
 	_cleanup_checkpoint_ struct checkpoint c = { 0 };
-	int r = stat_dir(q, key, ret);
+	int r = view_branch_stat(q, key, ret);
 
 	if (r == 0)
 		r = get_shown(q, key, &c);
@@ -146,8 +146,7 @@ static int run_target(struct view_req *q, const struct view_key *key, char **ret
 	return asprintf(ret, *s.path ? "../../%s" : "../..%s", s.path) < 0 ? -ENOMEM : 0;
 }
 
-/* Any integer; one that is out of range is nearest to the end of it. */
-static bool parse_step(const char *name, uint64_t *ret)
+bool view_parse_step(const char *name, uint64_t *ret)
 {
 	const char *digits = name + (*name == '-');
 
@@ -171,19 +170,19 @@ static int lookup_branch(struct view_req *q, const struct view_key *key, const c
 	else if (!strcmp(name, "run") && branch)
 		ret->kind = VIEW_BRANCH_RUN;
 	else
-		return -ENOENT;
+		return view_text_of(key, name, ret);
 	return 0;
 }
 
 static int lookup_step(struct view_req *q, const struct view_key *key, const char *name, struct view_key *ret)
 {
 	*ret = (struct view_key){ .kind = is_of_branch(key) ? VIEW_BRANCH_STEP : VIEW_DOT_STEP, .dir = key->dir };
-	return parse_step(name, &ret->n) ? 0 : -ENOENT;
+	return view_parse_step(name, &ret->n) ? 0 : -ENOENT;
 }
 
 static int list_branch(struct view_req *q, const struct view_key *key, struct view_list *l)
 {
-	static const char *const names[] = { "latest", "step", "run", "history" };
+	static const char *const names[] = { "latest", "step", "run", "HEAD", "pending", "log", "lineage.json", "history" };
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names) && r == 0; i++) {
@@ -202,36 +201,42 @@ static int list_branch(struct view_req *q, const struct view_key *key, struct vi
 	return r;
 }
 
-static int list_steps(struct view_req *q, const struct view_key *key, struct view_list *l)
+int view_list_steps(struct view_req *q, const struct view_key *key, const struct checkpoint_set *set,
+		    view_lookup_fn lookup, struct view_list *l)
 {
-	_cleanup_checkpoint_set_ struct checkpoint_set set = { 0 };
 	_cleanup_free_ uint64_t *steps = NULL;
 	size_t n = 0;
-	int r = get_checkpoints(q, key, &set);
+	int r = checkpoint_steps(set, &steps, &n);
 
-	if (r == 0)
-		r = checkpoint_steps(&set, &steps, &n);
 	for (size_t i = 0; i < n && r == 0; i++) {
 		struct view_key k;
 		char name[24];
 
 		snprintf(name, sizeof(name), "%llu", (unsigned long long)steps[i]);
-		r = lookup_step(q, key, name, &k);
+		r = lookup(q, key, name, &k);
 		if (r == 0)
 			r = view_list_add(l, name, &k);
 	}
 	return r;
 }
 
+static int list_steps(struct view_req *q, const struct view_key *key, struct view_list *l)
+{
+	_cleanup_checkpoint_set_ struct checkpoint_set set = { 0 };
+	int r = get_checkpoints(q, key, &set);
+
+	return r < 0 ? r : view_list_steps(q, key, &set, lookup_step, l);
+}
+
 const struct view_ops view_branch_ops[] = {
-	[VIEW_BRANCH] = { S_IFDIR, .stat = stat_dir, .lookup = lookup_branch, .list = list_branch },
+	[VIEW_BRANCH] = { S_IFDIR, .stat = view_branch_stat, .lookup = lookup_branch, .list = list_branch },
 	[VIEW_BRANCH_LATEST] = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
-	[VIEW_BRANCH_STEPS] = { S_IFDIR, .stat = stat_dir, .lookup = lookup_step, .list = list_steps },
+	[VIEW_BRANCH_STEPS] = { S_IFDIR, .stat = view_branch_stat, .lookup = lookup_step, .list = list_steps },
 	[VIEW_BRANCH_STEP] = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
-	[VIEW_BRANCH_RUN] = { S_IFLNK, .stat = stat_dir, .target = run_target },
-	[VIEW_DOT] = { S_IFDIR, .stat = stat_dir, .lookup = lookup_branch, .list = list_branch },
+	[VIEW_BRANCH_RUN] = { S_IFLNK, .stat = view_branch_stat, .target = run_target },
+	[VIEW_DOT] = { S_IFDIR, .stat = view_branch_stat, .lookup = lookup_branch, .list = list_branch },
 	[VIEW_DOT_LATEST] = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
-	[VIEW_DOT_STEPS] = { S_IFDIR, .stat = stat_dir, .lookup = lookup_step, .list = list_steps },
+	[VIEW_DOT_STEPS] = { S_IFDIR, .stat = view_branch_stat, .lookup = lookup_step, .list = list_steps },
 	[VIEW_DOT_STEP] = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
 };
 
@@ -247,7 +252,7 @@ int view_branch_by_name(struct view_req *q, const char *name, struct view_key *r
 	return 0;
 }
 
-int view_branch_list(struct view_req *q, uint64_t ino, struct view_list *l)
+int view_branch_list(struct view_req *q, struct view_list *l)
 {
 	struct branch_list branches;
 	int r = branch_list(q->fs->ex, &q->cred, &branches);
@@ -256,14 +261,8 @@ int view_branch_list(struct view_req *q, uint64_t ino, struct view_list *l)
 		return r;
 	for (size_t i = 0; i < branches.n && r == 0; i++) {
 		struct view_key key = { .kind = VIEW_BRANCH, .dir = branches.v[i].ino };
-		struct dirent_row d;
 
-		{
-			_cleanup_(cleanup_reader) struct db *db = meta_reader(q->fs->ex->meta);
-
-			r = dirent_get(db, ino, branches.v[i].name, &d);
-		}
-		r = r == -ENOENT ? view_list_add(l, branches.v[i].name, &key) : r;
+		r = view_list_add(l, branches.v[i].name, &key);
 	}
 	branch_list_free(&branches);
 	return r;

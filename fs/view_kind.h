@@ -3,6 +3,7 @@
 #ifndef EXPFS_VIEW_KIND_H
 #define EXPFS_VIEW_KIND_H
 
+#include "exp/checkpoint.h"
 #include "exp/cred.h"
 #include "view.h"
 
@@ -20,6 +21,26 @@ enum view_kind {
 	VIEW_VERSION,        /* of a file; n: id of the version */
 	VIEW_VERSION_DIR,    /* of a directory; part: as of VIEW_MEMBER_DIR, 0 for all of it */
 	VIEW_MEMBER,         /* part: which file of the version, from 1 */
+	VIEW_BRANCH_HEAD,    /* texts of a branch; dir: inode of the run */
+	VIEW_BRANCH_PENDING,
+	VIEW_BRANCH_LOG,
+	VIEW_DOT_LOG,        /* of all branches, in the top's .expfs/ */
+	VIEW_DOT_LINEAGE,
+	VIEW_EXPERIMENT,         /* experiments/<hash>/; n: id of the experiment */
+	VIEW_EXPERIMENT_FILES,   /* HP/, MODEL/, DATA/ in it, by dir, and what is below: part, id of a tracked path or 0 */
+	VIEW_EXPERIMENT_FILE,    /* part: id of a version */
+	VIEW_EXPERIMENT_LATEST,
+	VIEW_EXPERIMENT_STEPS,
+	VIEW_EXPERIMENT_STEP,    /* part: the step */
+	VIEW_SEGMENT,            /* HP/<hp8>/, data/<data8>/; dir: which segment; n: its value; below it as above */
+	VIEW_SEGMENT_FILES,
+	VIEW_SEGMENT_FILE,
+	VIEW_SEGMENT_EXPERIMENTS,
+	VIEW_SEGMENT_EXPERIMENT, /* part: id of the experiment */
+	VIEW_MODEL,              /* models/<model8>/; n: value of the segment */
+	VIEW_MODEL_LATEST,
+	VIEW_MODEL_STEPS,
+	VIEW_MODEL_STEP,         /* part: the step */
 	VIEW_KINDS
 };
 
@@ -37,6 +58,8 @@ struct view_req {
 	struct cred cred;
 };
 
+typedef int (*view_lookup_fn)(struct view_req *q, const struct view_key *key, const char *name, struct view_key *ret);
+
 /* The functions of a kind; those that make no sense for its type are NULL. */
 struct view_ops {
 	mode_t type; /* S_IFDIR, S_IFLNK, S_IFREG */
@@ -44,20 +67,39 @@ struct view_ops {
 	/* Mode, owner, times and, of a file, size and blocks; that it is there at all. */
 	int (*stat)(struct view_req *q, const struct view_key *key, struct stat *ret);
 	int (*target)(struct view_req *q, const struct view_key *key, char **ret);
-	int (*lookup)(struct view_req *q, const struct view_key *key, const char *name, struct view_key *ret);
+	view_lookup_fn lookup;
 	int (*list)(struct view_req *q, const struct view_key *key, struct view_list *ret);
 	int (*open)(struct view_req *q, const struct view_key *key, struct object **ret);
+	int (*text)(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len); /* in place of open */
 };
 
-extern const struct view_ops view_branch_ops[VIEW_DOT_STEP + 1]; /* from VIEW_BRANCH */
-extern const struct view_ops view_history_ops[VIEW_KINDS - VIEW_HISTORY];
+extern const struct view_ops view_branch_ops[VIEW_HISTORY];
+extern const struct view_ops view_history_ops[VIEW_BRANCH_HEAD - VIEW_HISTORY];
+extern const struct view_ops view_text_ops[VIEW_EXPERIMENT - VIEW_BRANCH_HEAD];
+extern const struct view_ops view_experiment_ops[VIEW_KINDS - VIEW_EXPERIMENT];
 
 /* Adds an entry to a list. */
 int view_list_add(struct view_list *l, const char *name, const struct view_key *key);
 
 /* view_branch.c: the branch of that name; all of them. */
 int view_branch_by_name(struct view_req *q, const char *name, struct view_key *ret);
-int view_branch_list(struct view_req *q, uint64_t ino, struct view_list *l);
+int view_branch_list(struct view_req *q, struct view_list *l);
+
+/* What of the directory that a branch, or a .expfs/, is about shows: mode, owner, time. */
+int view_branch_stat(struct view_req *q, const struct view_key *key, struct stat *ret);
+
+/* A step as the name of a link: any integer; one that is out of range is nearest to the end of it. And the list of
+ * those that there are, by the function that looks them up. */
+bool view_parse_step(const char *name, uint64_t *ret);
+int view_list_steps(struct view_req *q, const struct view_key *key, const struct checkpoint_set *set,
+		    view_lookup_fn lookup, struct view_list *l);
+
+/* view_text.c: the texts in a branch, and in the top's .expfs/, by name; -ENOENT. */
+int view_text_of(const struct view_key *dir, const char *name, struct view_key *ret);
+
+/* view_experiment.c: in the directory of a family, the view of that name; all of them. */
+int view_experiment_by_name(struct view_req *q, enum fs_family family, const char *name, struct view_key *ret);
+int view_experiment_list(struct view_req *q, enum fs_family family, struct view_list *l);
 
 /* view_history.c: .expfs/history of a directory. */
 int view_history_of(struct view_req *q, uint64_t dir, struct view_key *ret);

@@ -1,0 +1,142 @@
+/* Files of text: HEAD, pending and log of a branch, log and lineage.json of all in the top's .expfs/. They
+ * say what the commands say (room op), to whom could find the runs by himself. */
+#include <string.h>
+
+#include "exp/branch.h"
+#include "op/experiments.h"
+#include "op/reply.h"
+#include "view_kind.h"
+
+static int find_branch(struct view_req *q, const struct view_key *key, uint64_t *ret_id)
+{
+	struct branch b;
+	int r = branch_by_run(q->fs->ex, &q->cred, key->dir, &b);
+
+	if (r < 0)
+		return r;
+	*ret_id = b.id;
+	branch_free(&b);
+	return experiment_settle(q->fs->ex, *ret_id);
+}
+
+static int give(char *text, char **ret, size_t *ret_len)
+{
+	if (!text)
+		return -ENOMEM;
+	*ret = text;
+	*ret_len = strlen(text);
+	return 0;
+}
+
+static int head_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+{
+	char text[EXPERIMENT_HASH + 2] = "";
+	struct experiment_head head;
+	uint64_t id;
+	int r = find_branch(q, key, &id);
+
+	if (r < 0)
+		return r;
+	r = experiment_head(q->fs->ex, id, &head);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r == 0)
+		strcat(strcpy(text, head.experiment.hash), "\n");
+	return give(strdup(text), ret, ret_len);
+}
+
+static int pending_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+{
+	char *text = NULL;
+	uint64_t id;
+	int r = find_branch(q, key, &id);
+
+	if (r == 0)
+		r = experiments_pending_text(q->fs->ex, id, &text);
+	return r < 0 ? r : give(text, ret, ret_len);
+}
+
+static int give_log(struct view_req *q, const struct branch *branches, size_t n, char **ret, size_t *ret_len)
+{
+	const struct experiments e = { .ex = q->fs->ex, .cred = &q->cred, .branches = branches, .n = n };
+	_cleanup_json_ json_t *log = NULL;
+	int r = experiments_log(&e, &log);
+
+	return r < 0 ? r : give(experiments_text(log), ret, ret_len);
+}
+
+static int log_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+{
+	struct branch b;
+	int r = branch_by_run(q->fs->ex, &q->cred, key->dir, &b);
+
+	if (r < 0)
+		return r;
+	r = give_log(q, &b, 1, ret, ret_len);
+	branch_free(&b);
+	return r;
+}
+
+static int all_log_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+{
+	struct branch_list l;
+	int r = branch_list(q->fs->ex, &q->cred, &l);
+
+	if (r < 0)
+		return r;
+	r = give_log(q, l.v, l.n, ret, ret_len);
+	branch_list_free(&l);
+	return r;
+}
+
+static int lineage_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+{
+	struct experiments e = { .ex = q->fs->ex, .cred = &q->cred };
+	_cleanup_json_ json_t *lineage = NULL;
+	_cleanup_free_ char *text = NULL;
+	struct branch_list l;
+	char *line;
+	int r = branch_list(q->fs->ex, &q->cred, &l);
+
+	if (r < 0)
+		return r;
+	e.branches = l.v;
+	e.n = l.n;
+	r = experiments_lineage(&e, &lineage);
+	branch_list_free(&l);
+	text = r == 0 ? json_dumps(lineage, JSON_INDENT(2)) : NULL;
+	if (!text || asprintf(&line, "%s\n", text) < 0)
+		return r < 0 ? r : -ENOMEM;
+	return give(line, ret, ret_len);
+}
+
+const struct view_ops view_text_ops[] = {
+	[VIEW_BRANCH_HEAD - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = head_text },
+	[VIEW_BRANCH_PENDING - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = pending_text },
+	[VIEW_BRANCH_LOG - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = log_text },
+	[VIEW_DOT_LOG - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = all_log_text },
+	[VIEW_DOT_LINEAGE - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = lineage_text },
+};
+
+int view_text_of(const struct view_key *dir, const char *name, struct view_key *ret)
+{
+	static const struct {
+		const char *name;
+		enum view_kind in, kind;
+	} texts[] = {
+		{ "HEAD", VIEW_BRANCH, VIEW_BRANCH_HEAD },
+		{ "pending", VIEW_BRANCH, VIEW_BRANCH_PENDING },
+		{ "log", VIEW_BRANCH, VIEW_BRANCH_LOG },
+		{ "log", VIEW_DOT, VIEW_DOT_LOG },
+		{ "lineage.json", VIEW_DOT, VIEW_DOT_LINEAGE },
+	};
+
+	if (dir->kind == VIEW_DOT && dir->dir != META_ROOT)
+		return -ENOENT;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (texts[i].in == dir->kind && !strcmp(texts[i].name, name)) {
+			*ret = (struct view_key){ .kind = texts[i].kind, .dir = dir->dir };
+			return 0;
+		}
+	return -ENOENT;
+}
