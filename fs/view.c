@@ -14,6 +14,8 @@ struct view {
 	uint64_t id;
 	uint64_t lookups;
 	struct stat seen; /* the last time */
+	uint64_t text;    /* hash of a text, and since when it is that */
+	struct timespec since;
 	struct view *next;
 };
 
@@ -165,18 +167,35 @@ static int target_of(struct view_req *q, const struct view_key *key, char **ret)
 	return r;
 }
 
-/* A text is made anew each time, as in /proc. */
-static int stat_text(struct view_req *q, const struct view_key *key, struct stat *st)
+/* A text is made anew each time. It counts as changed when it differs from what was seen. */
+static struct timespec text_time(struct fs *fs, uint64_t id, uint64_t hash)
+{
+	struct timespec now = ns_timespec(now_ns());
+	struct view *v;
+
+	scoped_lock(&fs->views->lock);
+	v = *find(fs->views, id);
+	if (!v)
+		return now;
+	if (v->text != hash || v->since.tv_sec == 0)
+		v->since = now;
+	v->text = hash;
+	return v->since;
+}
+
+static int stat_text(struct view_req *q, uint64_t id, const struct view_key *key, struct stat *st)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
 	int r = ops_of(key)->text(q, key, &text, &len);
 
+	if (r < 0)
+		return r;
 	st->st_size = (off_t)len;
 	st->st_blocks = (blkcnt_t)((len + 511) / 512);
 	st->st_mode &= ~0111u;
-	clock_gettime(CLOCK_REALTIME, &st->st_mtim);
-	return r;
+	st->st_mtim = text_time(q->fs, id, XXH3_64bits(text, len));
+	return 0;
 }
 
 static int stat_of(struct view_req *q, uint64_t id, const struct view_key *key, struct stat *ret)
@@ -189,7 +208,7 @@ static int stat_of(struct view_req *q, uint64_t id, const struct view_key *key, 
 	if (r == 0 && S_ISLNK(ops->type))
 		r = target_of(q, key, &target);
 	if (r == 0 && ops->text)
-		r = stat_text(q, key, &st);
+		r = stat_text(q, id, key, &st);
 	if (r < 0)
 		return r;
 	st.st_ino = id;

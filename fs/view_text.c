@@ -77,10 +77,30 @@ static int log_text(struct view_req *q, const struct view_key *key, char **ret, 
 	return r;
 }
 
+/* The branches into whose runs he may look: what is told of them is in the top's directory, not in theirs. */
+static int list_branches(struct view_req *q, struct branch_list *ret)
+{
+	size_t n = 0;
+	int r = branch_list(q->fs->ex, &q->cred, ret);
+
+	for (size_t i = 0; r == 0 && i < ret->n; i++) {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(q->fs->ex->meta);
+		struct inode_row dir;
+
+		if (inode_get(db, ret->v[i].ino, &dir) == 0 && cred_permits(&q->cred, &dir, R_OK | X_OK))
+			ret->v[n++] = ret->v[i];
+		else
+			branch_free(&ret->v[i]);
+	}
+	if (r == 0)
+		ret->n = n;
+	return r;
+}
+
 static int all_log_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
 {
 	struct branch_list l;
-	int r = branch_list(q->fs->ex, &q->cred, &l);
+	int r = list_branches(q, &l);
 
 	if (r < 0)
 		return r;
@@ -96,7 +116,7 @@ static int lineage_text(struct view_req *q, const struct view_key *key, char **r
 	_cleanup_free_ char *text = NULL;
 	struct branch_list l;
 	char *line;
-	int r = branch_list(q->fs->ex, &q->cred, &l);
+	int r = list_branches(q, &l);
 
 	if (r < 0)
 		return r;

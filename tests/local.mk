@@ -48,6 +48,7 @@ bats_tests = \
 	tests/users.bats \
 	tests/dedup.bats \
 	tests/views.bats \
+	tests/experiment_views.bats \
 	tests/caching.bats \
 	tests/daemon.bats \
 	tests/commands.bats \

@@ -44,33 +44,25 @@ struct search {
 	struct db *db;
 	struct cred *cred;
 	struct origin *origin;
-	bool any;
 };
 
-/* 1: no better one is to be found. */
+/* 1: it is one. */
 static int try_run(void *arg, const struct line_row *line)
 {
 	struct search *s = arg;
-	struct tracked_row run;
-	struct inode_row dir;
-	bool open;
-	int r = tracked_get(s->db, line->run, &run);
+	struct origin *o = s->origin;
+	int r = tracked_get(s->db, line->run, &o->run);
 
 	if (r == 0)
-		r = permits_above(s->db, s->cred, &run, TRACKED_TOP, X_OK);
-	if (r <= 0)
-		return r == -ENOENT ? 0 : r;
-	r = dir_of(s->db, &run, &dir);
-	if (r < 0)
-		return r == -ESTALE ? 0 : r;
-	open = cred_permits(s->cred, &dir, R_OK | X_OK);
-	if (s->any && !open)
+		r = permits_above(s->db, s->cred, &o->run, TRACKED_TOP, X_OK);
+	if (r > 0)
+		r = dir_of(s->db, &o->run, &o->dir);
+	else if (r == 0)
 		return 0;
-	s->origin->run = run;
-	s->origin->dir = dir;
-	s->any = true;
-	s->origin->at = line->at;
-	return open;
+	if (r < 0)
+		return r == -ENOENT || r == -ESTALE ? 0 : r;
+	o->at = line->at;
+	return cred_permits(s->cred, &o->dir, R_OK | X_OK);
 }
 
 int origin_find(struct expfs *ex, struct cred *cred, const struct experiment_row *e, struct origin *ret)
@@ -80,7 +72,7 @@ int origin_find(struct expfs *ex, struct cred *cred, const struct experiment_row
 	struct search s = { .db = db, .cred = cred, .origin = &o };
 	int r = line_list_of(db, e->id, try_run, &s);
 
-	if (r < 0 || !s.any)
+	if (r <= 0)
 		return r < 0 ? r : -ENOENT;
 	*ret = o;
 	return 0;

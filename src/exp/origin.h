@@ -1,8 +1,8 @@
 /* Where an experiment comes from: a run that went through it, and the files that made its
  * state. Told to whom could find them by himself.
  *
- * cred: who asks (exp/cred.h). A run is there for him if he can walk to it, its files if he may also look into
- * the directories in which they lie. Functions return 0 or -errno; none is to be called with a lock. */
+ * cred: who asks (exp/cred.h). A run is there for him if he can walk to it and look into it, a file if that holds
+ * of all directories down to it. Functions return 0 or -errno; none is to be called with a lock. */
 #ifndef EXPFS_ORIGIN_H
 #define EXPFS_ORIGIN_H
 

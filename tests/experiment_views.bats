@@ -1,0 +1,461 @@
+# experiments/<hash>/, models/, HP/, data/, HEAD, pending and log, and the commands log and show: what they say of
+# experiments, to whom, and where their links lead.
+
+load lib
+
+setup() {
+    scratch
+    store_init
+    mount_store
+    R=$MNT/runs/r
+    B=$MNT/branches/r
+    mkdir "$R"
+}
+teardown() { cleanup; }
+
+# save PATH SEED [SIZE]: a whole checkpoint, whose structure depends on SIZE
+save() { checkpoint safetensors "$1" "${3:-20000}" "$2"; }
+
+config() { printf '%s\n' "$@" >"$R/config.yaml"; }
+
+head_of() { cat "$MNT/branches/$1/HEAD"; }
+
+# two_experiments: A and B of one run, with a step each, that differ in the configuration
+two_experiments() {
+    config "lr: 0.1" "batch: 8"
+    save "$R/step_100.safetensors" 1
+    A=$(head_of r)
+    config "lr: 0.01" "batch: 8"
+    save "$R/step_200.safetensors" 2
+    B_=$(head_of r)
+    not equal "$A" "$B_" 2>/dev/null
+}
+
+# all_resolve DIR...: every link below leads somewhere
+all_resolve() {
+    local link n=0
+    while read -r link; do
+        [[ -e $link && $(readlink "$link") != /* ]] || fail "$link -> $(readlink "$link")"
+        equal "$(stat -c %s "$link")" "$(readlink -n "$link" | wc -c)" "size of $link"
+        n=$((n + 1))
+    done < <(find "$@" -type l)
+    ((n > 0)) || fail "no links below $*"
+}
+
+# --- texts of a branch ---
+
+@test "HEAD is empty until there is an experiment, and then its hash and a newline" {
+    config "lr: 0.1"
+    equal "$(stat -c '%s %A' "$B/HEAD")" "0 -r--r--r--"
+    equal "$(cat "$B/HEAD")" ""
+    save "$R/step_1.safetensors" 1
+    grep -qxE '[0-9a-f]{24}' "$B/HEAD"
+    equal "$(stat -c %s "$B/HEAD")" 25
+    equal "$(getfattr --only-values -n user.expfs.hash "$R/step_1.safetensors" 2>/dev/null || xattr "$R/step_1.safetensors" user.expfs.hash)" "$(cat "$B/HEAD")"
+}
+
+@test "pending names the components and the hash that the next checkpoint then has" {
+    config "lr: 0.1"
+    save "$R/step_1.safetensors" 1
+    equal "$(cat "$B/pending")" ""
+    config "lr: 0.2"
+    mkdir "$R/data"
+    echo a >"$R/data/a"
+    equal "$(sed '$d' "$B/pending" | tr '\n' ' ')" "HP DATA "
+    local hash
+    hash=$(tail -n 1 "$B/pending")
+    save "$R/step_2.safetensors" 2
+    equal "$(head_of r)" "$hash"
+    equal "$(cat "$B/pending")" ""
+    config "lr: 0.3"
+    equal "$(head -n 1 "$B/pending")" HP
+    config "lr: 0.2"
+    equal "$(cat "$B/pending")" "" "an edit that was undone"
+}
+
+@test "texts have their size and time in stat, are read alike by cat, cp and mmap, and cannot be written" {
+    two_experiments
+    config "lr: 1"
+    local f
+    for f in "$B/HEAD" "$B/pending" "$B/log" "$MNT/.expfs/log" "$MNT/.expfs/lineage.json"; do
+        equal "$(stat -c %s "$f")" "$(wc -c <"$f")" "size of $f"
+        cp "$f" "$SCRATCH/copy"
+        cmp "$f" "$SCRATCH/copy"
+        equal "$(tail -c 5 "$f" | wc -c)" 5 "the end of $f"
+        equal "$(errno_of dd if=/dev/zero of="$f" bs=1 count=1)" "Read-only file system" "$f"
+        equal "$(stat -c %y "$f")" "$(stat -c %y "$f")" "time of $f"
+    done
+    tar -C "$MNT" -cf "$SCRATCH/tar" branches
+    tar -xOf "$SCRATCH/tar" branches/r/log | cmp - "$B/log"
+}
+
+@test "log prints what the file log holds, mounted and not" {
+    two_experiments
+    "$EXPFS" log r --store "$STORE" >"$SCRATCH/log" 3>&-
+    cmp "$SCRATCH/log" "$B/log"
+    (cd "$MNT" && "$EXPFS" log r 3>&-) | cmp - "$B/log"
+    "$EXPFS" log "$R/config.yaml" 3>&- | cmp - "$B/log"
+    cp "$B/log" "$SCRATCH/before"
+    umount_store
+    "$EXPFS" log r --store "$STORE" | cmp - "$SCRATCH/before"
+    "$EXPFS" log /runs/r --store "$STORE" | cmp - "$SCRATCH/before"
+    mount_store
+}
+
+@test "log says what changed against the parent: keys with both values, data, and steps" {
+    config "lr: 0.1" "opt: {name: sgd, momentum: 0.9}"
+    save "$R/step_100.safetensors" 1
+    save "$R/step_200.safetensors" 2
+    save "$R/step_300.safetensors" 3
+    local first
+    first=$(head_of r)
+    config "lr: 0.01" "opt: {name: sgd, nesterov: true}"
+    mkdir "$R/data"
+    echo a >"$R/data/a"
+    save "$R/step_400.safetensors" 4
+    sed -E '/^time/d' "$B/log" >"$SCRATCH/log"
+    diff "$SCRATCH/log" - <<EOT
+experiment $(head_of r) (HEAD of r)
+parent     $first
+changed    lr: 0.1 -> 0.01
+           opt.momentum: 0.9 -> none
+           opt.nesterov: none -> true
+           DATA
+steps      400
+latest     /runs/r/step_400.safetensors
+
+experiment $first
+steps      100 ... 300 (3)
+latest     /runs/r/step_300.safetensors
+EOT
+    config "lr: 0.5"
+    head -n 1 "$B/log" | grep -qxE "pending    [0-9a-f]{24} \(r: HP\)"
+}
+
+@test "log of all branches is in the top's .expfs, with lineage.json" {
+    two_experiments
+    mkdir "$MNT/runs/s"
+    cp "$R/config.yaml" "$MNT/runs/s"
+    save "$MNT/runs/s/step_7.safetensors" 7
+    (cd "$MNT" && "$EXPFS" log 3>&-) | cmp - "$MNT/.expfs/log"
+    grep -q "(HEAD of r, s)\|(HEAD of s, r)" "$MNT/.expfs/log"
+    not test -e "$R/.expfs/log"
+    python3 - "$MNT/.expfs/lineage.json" "$A" "$B_" <<'PY'
+import json, sys
+path, a, b = sys.argv[1:]
+e = {x["hash"]: x for x in json.load(open(path))["experiments"]}
+assert set(e) == {a, b}, e
+assert e[a]["parent"] is None and e[b]["parent"] == a
+assert e[a]["steps"] == [100] and e[b]["steps"] == [7, 200]
+assert e[a]["branches"] == ["r"] and sorted(e[b]["branches"]) == ["r", "s"]
+assert e[a]["time"].endswith("Z")
+PY
+}
+
+@test "log --json has heads, pending, parents and changes; of an unknown branch or path it exits 1" {
+    two_experiments
+    config "lr: text" "batch: 8"
+    "$EXPFS" log r --json --store "$STORE" 3>&- | python3 -c '
+import json, sys
+log, (a, b) = json.load(sys.stdin), sys.argv[1:]
+(branch,) = log["branches"]
+assert branch["name"] == "r" and branch["run"] == "/runs/r" and branch["head"] == b
+assert branch["pending"]["components"] == ["HP"] and len(branch["pending"]["hash"]) == 24
+new, old = log["experiments"]
+assert new["hash"] == b and new["parent"] == a and new["changed"] == ["HP"] and new["head_of"] == ["r"]
+assert new["hp"] == [{"key": "lr", "from": "0.1", "to": "0.01"}]
+assert old["parent"] is None and old["changed"] == [] and old["steps"] == [100]
+assert old["latest"] == {"path": "/runs/r/step_100.safetensors", "step": 100}
+' "$A" "$B_"
+    refused 1 "$EXPFS" log nothing --store "$STORE"
+    refused 1 "$EXPFS" log "$R/nothing"
+    refused 2 "$EXPFS" log r s --store "$STORE"
+}
+
+# --- experiments/, models/, HP/, data/ ---
+
+@test "experiments/<hash>/ leads to the files that made it: where they are, else into history" {
+    mkdir -p "$R/data/sub"
+    echo one >"$R/data/sub/a"
+    echo two >"$R/data/b"
+    two_experiments
+    equal "$(ls "$MNT/experiments" | tr '\n' ' ')" "$(printf '%s\n' "$A" "$B_" | sort | tr '\n' ' ')"
+    equal "$(ls "$MNT/experiments/$A" | tr '\n' ' ')" "DATA HP MODEL latest step "
+    equal "$(readlink "$MNT/experiments/$B_/HP/config.yaml")" ../../../runs/r/config.yaml
+    equal "$(readlink "$MNT/experiments/$A/HP/config.yaml")" ../../../.expfs/history/runs/r/config.yaml/1.yaml
+    grep -qx "lr: 0.1" "$MNT/experiments/$A/HP/config.yaml"
+    grep -qx "lr: 0.01" "$MNT/experiments/$B_/HP/config.yaml"
+    equal "$(cat "$MNT/experiments/$A/DATA/data/sub/a")" one
+    equal "$(cd "$MNT/experiments/$A/DATA" && find . | sort | tr '\n' ' ')" ". ./data ./data/b ./data/sub ./data/sub/a "
+    all_resolve "$MNT/experiments" "$MNT/HP" "$MNT/data" "$MNT/models"
+    config "lr: 0.1" "batch: 8"
+    equal "$(readlink "$MNT/experiments/$A/HP/config.yaml")" ../../../runs/r/config.yaml "the path holds it again"
+    rm -r "$R/data"
+    equal "$(cat "$MNT/experiments/$A/DATA/data/sub/a")" one
+    equal "$(cat "$MNT/experiments/$B_/DATA/data/b")" two
+    all_resolve "$MNT/experiments" "$MNT/HP" "$MNT/data"
+}
+
+@test "latest and step/ of an experiment have its checkpoints alone, also where another one overwrote them" {
+    two_experiments
+    cp "$R/step_100.safetensors" "$SCRATCH/a100"
+    equal "$(readlink -f "$MNT/experiments/$A/latest")" "$R/step_100.safetensors"
+    equal "$(readlink -f "$MNT/experiments/$B_/latest")" "$R/step_200.safetensors"
+    equal "$(ls "$MNT/experiments/$A/step")" 100
+    equal "$(readlink "$MNT/experiments/$B_/step/3")" "../../../runs/r/step_200.safetensors"
+    save "$R/step_100.safetensors" 9
+    equal "$(head_of r)" "$B_"
+    equal "$(ls "$MNT/experiments/$B_/step" | tr '\n' ' ')" "100 200 "
+    equal "$(readlink "$MNT/experiments/$A/latest")" ../../.expfs/history/runs/r/step_100.safetensors/1.safetensors
+    cmp "$MNT/experiments/$A/step/100" "$SCRATCH/a100"
+    cmp "$MNT/experiments/$B_/step/100" "$R/step_100.safetensors"
+    all_resolve "$MNT/experiments" "$MNT/models"
+}
+
+@test "HP/<hp8> and data/<data8> have the files of the segment and its experiments" {
+    mkdir "$R/data"
+    echo one >"$R/data/a"
+    two_experiments
+    local hp=${A:0:8} data=${A:16:8}
+    equal "$(cat "$MNT/HP/$hp/config.yaml")" $'lr: 0.1\nbatch: 8'
+    equal "$(ls "$MNT/HP/$hp" | tr '\n' ' ')" "config.yaml experiments "
+    equal "$(ls "$MNT/HP/$hp/experiments")" "$A"
+    [[ $MNT/HP/$hp/experiments/$A -ef $MNT/experiments/$A ]]
+    equal "$(ls "$MNT/data/$data/experiments" | wc -l)" 2
+    equal "$(cat "$MNT/data/$data/data/a")" one
+    equal "$(cat "$MNT/data/$data/experiments/$B_/HP/config.yaml")" $'lr: 0.01\nbatch: 8'
+    not test -e "$MNT/HP/00000000"
+    not test -e "$MNT/HP/$hp/experiments/$B_"
+    not test -e "$MNT/HP/${hp^^}"
+}
+
+@test "models/<model8> has the checkpoints of all experiments with that model" {
+    two_experiments
+    local model=${A:8:8}
+    equal "${B_:8:8}" "$model" "the model of both"
+    equal "$(ls "$MNT/models")" "$model"
+    equal "$(ls "$MNT/models/$model" | tr '\n' ' ')" "latest step "
+    equal "$(ls "$MNT/models/$model/step" | tr '\n' ' ')" "100 200 "
+    equal "$(readlink -f "$MNT/models/$model/latest")" "$R/step_200.safetensors"
+    save "$R/step_300.safetensors" 3 40000
+    equal "$(ls "$MNT/models" | wc -l)" 2
+    equal "$(readlink -f "$MNT/models/$model/latest")" "$R/step_200.safetensors"
+}
+
+@test "an architecture is in MODEL/" {
+    echo '{"layers": 2}' >"$R/architecture.json"
+    config "lr: 0.1"
+    save "$R/step_1.safetensors" 1
+    equal "$(cat "$MNT/experiments/$(head_of r)/MODEL/architecture.json")" '{"layers": 2}'
+}
+
+@test "a view is right at once after each change" {
+    config "lr: 0"
+    save "$R/step_0.safetensors" 0
+    local i hash
+    for i in $(seq 1 20); do
+        config "lr: $i"
+        hash=$(tail -n 1 "$B/pending")
+        not test -e "$MNT/experiments/$hash"
+        save "$R/step_$i.safetensors" "$i"
+        equal "$(readlink -f "$MNT/experiments/$hash/latest")" "$R/step_$i.safetensors"
+        equal "$(cat "$MNT/HP/${hash:0:8}/config.yaml")" "lr: $i"
+        equal "$(head_of r)" "$hash"
+    done
+    equal "$(ls "$MNT/experiments" | wc -l)" 21
+}
+
+@test "a removed run is named by none of its files, which are in history" {
+    two_experiments
+    rm -r "$R"
+    grep -qx "lr: 0.1" "$MNT/experiments/$A/HP/config.yaml"
+    grep -qx "lr: 0.01" "$MNT/experiments/$B_/HP/config.yaml"
+    all_resolve "$MNT/experiments" "$MNT/HP"
+}
+
+@test "a renamed run's experiments lead to its new place" {
+    two_experiments
+    mv "$R" "$MNT/runs/renamed"
+    equal "$(readlink "$MNT/experiments/$B_/HP/config.yaml")" ../../../runs/renamed/config.yaml
+    equal "$(readlink -f "$MNT/experiments/$B_/latest")" "$MNT/runs/renamed/step_200.safetensors"
+    grep -qx "lr: 0.1" "$MNT/experiments/$A/HP/config.yaml"
+    all_resolve "$MNT/experiments" "$MNT/HP" "$MNT/models"
+}
+
+@test "no view has a name checkpoints, though files of a segment lie below one" {
+    umount_store
+    printf 'roles:\n  DATA: ["*.rows"]\n' >"$STORE/config.yaml"
+    mount_store
+    mkdir -p "$R/in/checkpoints/deep"
+    echo x >"$R/in/checkpoints/deep/x.rows"
+    echo y >"$R/in/y.rows"
+    echo z >"$R/in/checkpoints.rows"
+    two_experiments
+    equal "$(cat "$MNT/experiments/$A/DATA/x.rows")" x
+    equal "$(cat "$MNT/experiments/$A/DATA/in/y.rows")" y
+    equal "$(ls "$MNT/experiments/$A/DATA" | tr '\n' ' ')" "in x.rows "
+    equal "$(find "$MNT"/{experiments,HP,data,models,branches} -name checkpoints)" ""
+    not test -e "$MNT/experiments/$A/DATA/in/checkpoints"
+    all_resolve "$MNT/experiments" "$MNT/data"
+}
+
+# --- beside what users make ---
+
+@test "what a program makes in experiments/ and HP/ stands in front of a view of that name" {
+    config "lr: 0.1"
+    mkdir "$MNT/HP/mine"
+    echo own >"$MNT/HP/mine/f"
+    save "$R/step_1.safetensors" 1
+    local hash hp
+    hash=$(head_of r)
+    hp=${hash:0:8}
+    equal "$(ls "$MNT/HP" | sort | tr '\n' ' ')" "$(printf '%s\n' "$hp" mine | sort | tr '\n' ' ')"
+    equal "$(errno_of mkdir "$MNT/experiments/$hash")" "File exists"
+    mv -T "$MNT/HP/mine" "$MNT/HP/$hp"
+    equal "$(cat "$MNT/HP/$hp/f")" own
+    equal "$(ls "$MNT/HP")" "$hp"
+    rm -r "$MNT/HP/$hp"
+    equal "$(cat "$MNT/HP/$hp/config.yaml")" "lr: 0.1"
+}
+
+@test "views of experiments answer EROFS to every change" {
+    two_experiments
+    local c e=$MNT/experiments/$A
+    for c in "touch $e/new" "mkdir $e/HP/new" "rm $e/HP/config.yaml" "rmdir $e" "rm $e/latest" "mv $e $MNT/experiments/x" \
+        "ln -s x $MNT/HP/${A:0:8}/new" "rmdir $MNT/models/${A:8:8}" "chmod 777 $e" "mkdir $e/step/x" "rm $B/HEAD" "rm $MNT/.expfs/log"; do
+        # shellcheck disable=SC2086 # a command and its words
+        equal "$(errno_of $c)" "Read-only file system" "$c"
+    done
+    all_resolve "$MNT/experiments" "$MNT/HP"
+}
+
+@test "ls, find, du, tar and rsync over all views end without an error" {
+    require_command rsync
+    mkdir -p "$R/data/a/b"
+    echo x >"$R/data/a/b/c"
+    two_experiments
+    save "$R/step_100.safetensors" 9
+    timeout 60 ls -lR "$MNT" >/dev/null
+    timeout 60 find "$MNT" -ls >/dev/null
+    timeout 60 du -a "$MNT" >/dev/null
+    timeout 60 tar -C "$MNT" -cf "$SCRATCH/tar" .
+    timeout 60 find -L "$MNT/experiments" "$MNT/HP" "$MNT/data" "$MNT/models" -type f -exec cat {} + >/dev/null
+    timeout 60 rsync -a "$MNT/" "$SCRATCH/links/"
+    timeout 60 rsync -aL "$MNT/experiments" "$SCRATCH/files/"
+    cmp "$SCRATCH/files/experiments/$A/HP/config.yaml" "$MNT/experiments/$A/HP/config.yaml"
+    timeout 60 rsync -aLn --itemize-changes "$MNT/experiments" "$SCRATCH/files/" >"$SCRATCH/again"
+    equal "$(cat "$SCRATCH/again")" "" "what a second rsync copies"
+}
+
+@test "views of experiments are the same after a remount, and when the daemon was killed" {
+    mkdir "$R/data"
+    echo x >"$R/data/x"
+    two_experiments
+    save "$R/step_100.safetensors" 9
+    tree() { find "$MNT"/{branches,experiments,HP,data,models} \( -type l -printf '%p -> %l\n' -o -printf '%p\n' \) | sort; }
+    tree >"$SCRATCH/before"
+    remount
+    tree | diff "$SCRATCH/before" -
+    kill_daemon
+    fusermount3 -uz "$MNT"
+    mount_store
+    tree | diff "$SCRATCH/before" -
+}
+
+# --- to whom ---
+
+@test "a user is told of no experiment of a run into which he may not look" {
+    require_user
+    remount -o allow_other
+    chmod 755 "$R"
+    config "lr: 0.1"
+    save "$R/step_1.safetensors" 1
+    mkdir "$MNT/runs/hidden"
+    echo "secret: 5" >"$MNT/runs/hidden/config.yaml"
+    save "$MNT/runs/hidden/step_1.safetensors" 2
+    local mine his
+    mine=$(head_of r)
+    his=$(head_of hidden)
+    chmod 700 "$MNT/runs/hidden"
+    equal "$(ls "$MNT/experiments" | wc -l)" 2
+    equal "$(as_nobody ls "$MNT/experiments")" "$mine"
+    equal "$(as_nobody ls "$MNT/HP")" "${mine:0:8}"
+    as_nobody cat "$MNT/experiments/$mine/HP/config.yaml" | grep -qx "lr: 0.1"
+    not as_nobody test -e "$MNT/experiments/$his"
+    not as_nobody test -e "$MNT/HP/${his:0:8}"
+    equal "$(as_nobody find -L "$MNT"/{experiments,HP,data,models} 2>&1 | grep -c "hidden\|$his\|denied" || true)" 0
+    equal "$(as_nobody grep -c "hidden\|$his\|secret" "$MNT/.expfs/log" "$MNT/.expfs/lineage.json" | cut -d: -f2 | tr '\n' ' ')" "0 0 "
+    not as_nobody cat "$MNT/branches/hidden/HEAD"
+    not as_nobody cat "$MNT/branches/hidden/log"
+    equal "$(as_nobody cat "$MNT/branches/r/HEAD")" "$mine"
+    grep -q hidden "$MNT/.expfs/log"
+}
+
+@test "a user is told no values of a configuration that he may not read" {
+    require_user
+    remount -o allow_other
+    two_experiments
+    as_nobody grep -q "lr: 0.1 -> 0.01" "$B/log"
+    chmod 600 "$R/config.yaml"
+    grep -q "lr: 0.1 -> 0.01" "$B/log"
+    equal "$(as_nobody grep -c "lr:" "$B/log" || true)" 0
+    as_nobody grep -qx "changed    HP" "$B/log"
+    not as_nobody cat "$MNT/experiments/$A/HP/config.yaml"
+}
+
+# --- show ---
+
+@test "show tells of an experiment, by as much of its hash as tells it from others" {
+    two_experiments
+    local out
+    out=$("$EXPFS" show "${B_:0:8}" --store "$STORE" 3>&-)
+    grep -qx "experiment $B_ (HEAD of r)" <<<"$out"
+    grep -qx "parent     $A" <<<"$out"
+    grep -qx "changed    lr: 0.1 -> 0.01" <<<"$out"
+    grep -qx "HP         /runs/r/config.yaml" <<<"$out"
+    out=$(cd "$MNT" && "$EXPFS" show "$A" 3>&-)
+    grep -qx "children   $B_" <<<"$out"
+    grep -qx "HP         /.expfs/history/runs/r/config.yaml/1.yaml" <<<"$out"
+    "$EXPFS" show "$A" --json --store "$STORE" 3>&- | python3 -c '
+import json, sys
+e, (a, b) = json.load(sys.stdin)["experiment"], sys.argv[1:]
+assert e["hash"] == a and e["children"] == [b] and e["branches"] == ["r"] and e["head_of"] == []
+assert e["files"]["HP"] == [{"path": "/runs/r/config.yaml", "found": "/.expfs/history/runs/r/config.yaml/1.yaml"}]
+assert e["HP"].startswith(a[:8]) and "DATA" not in e
+' "$A" "$B_"
+}
+
+@test "show tells of a path what is known: role, version, step, digest, experiment" {
+    two_experiments
+    save "$R/step_100.safetensors" 9
+    "$EXPFS" show "$R/step_100.safetensors" --json 3>&- | python3 -c '
+import json, sys
+p = json.load(sys.stdin)
+assert p["path"] == "/runs/r/step_100.safetensors" and p["role"] == "WEIGHTS" and p["step"] == 100
+assert p["version"] == p["versions"] == 2 and p["complete"] and p["held"] and p["there"] and not p["directory"]
+assert p["experiment"] == sys.argv[1] and p["branch"] == "r" and p["digest"] == sys.argv[2], p
+' "$B_" "$(xattr "$R/step_100.safetensors" user.expfs.digest)"
+    "$EXPFS" show "$R/config.yaml" 3>&- | grep -qx "role       HP"
+    "$EXPFS" show "$R/config.yaml" 3>&- | grep -qx "experiment $B_"
+    rm "$R/step_100.safetensors"
+    "$EXPFS" show "$R/step_100.safetensors" 3>&- | grep -qx "version    2 of 2, the path is gone"
+    umount_store
+    "$EXPFS" show runs/r/step_200.safetensors --store "$STORE" | grep -qx "step       200"
+    mount_store
+}
+
+@test "show of what is not known exits 1 and says why" {
+    two_experiments
+    echo x >"$R/notes.txt"
+    refused 1 "$EXPFS" show "$R/notes.txt"
+    [[ $MESSAGE == *"no role"* ]]
+    refused 1 "$EXPFS" show "$R"
+    refused 1 "$EXPFS" show "$R/never"
+    refused 1 "$EXPFS" show ffffffffffff --store "$STORE"
+    refused 2 "$EXPFS" show --store "$STORE"
+    mkdir "$R/data"
+    echo x >"$R/data/x"
+    save "$R/step_300.safetensors" 3
+    refused 1 "$EXPFS" show "${B_:0:8}" --store "$STORE"
+    [[ $MESSAGE == *"several experiments"* ]]
+}
