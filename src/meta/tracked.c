@@ -149,7 +149,9 @@ int tracked_list_changed(struct db *db, uint64_t run, uint64_t after, struct tra
 		r = db_row(db, &st, SELECT "WHERE changed IS NOT NULL AND run=?1 AND id>?2 ORDER BY id", "ii", (int64_t)run,
 			   (int64_t)after);
 	else
-		r = db_row(db, &st, SELECT "WHERE changed IS NOT NULL AND id>?1 ORDER BY id", "i", (int64_t)after);
+		r = db_row(db, &st, "SELECT " COLUMNS " FROM tracked INDEXED BY tracked_changed WHERE changed IS NOT NULL AND id>?1"
+				    " ORDER BY id", /* else the whole table is gone through, which is in that order */
+			   "i", (int64_t)after);
 	for (; r == 1 && n < max; r = db_next(db, st))
 		read_row(st, &ret[n++]);
 	return r < 0 ? r : n;

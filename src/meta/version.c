@@ -117,13 +117,18 @@ int version_move(struct db *db, uint64_t tracked, uint64_t to)
 	return db_run(db, "UPDATE version SET tracked=?2 WHERE tracked=?1", "ii", (int64_t)tracked, (int64_t)to);
 }
 
+/* The last one of a path up to a commit: numbers of versions and of commits grow together. */
+#define LAST(tracked_id, at) \
+	"(SELECT l.id FROM version l WHERE l.tracked=" tracked_id " AND l.id<=" at " ORDER BY l.n DESC LIMIT 1)"
+
 int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_in_force_fn f, void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
 		       "SELECT v.id, tracked, v.n, v.is_dir, object, size, v.mode, mtime, until, gone, complete, v.step, v.rank,"
-		       " v.uid, v.gid, begin, experiment, t.parent, t.name FROM tracked t CROSS JOIN version v ON v.tracked=t.id"
-		       " WHERE t.run=?1 AND t.role=?2 AND t.role<>0 AND v.id<=?3 AND (v.until IS NULL OR v.until>?3)",
+		       " v.uid, v.gid, begin, experiment, t.parent, t.name FROM tracked t CROSS JOIN version v"
+		       " ON v.id=" LAST("t.id", "?3")
+		       " WHERE t.run=?1 AND t.role=?2 AND t.role<>0 AND (v.until IS NULL OR v.until>?3)",
 		       "iii", (int64_t)run, (int64_t)role, (int64_t)at);
 
 	for (; r == 1; r = db_next(db, st)) {
@@ -157,7 +162,7 @@ int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg)
 int version_in_force(struct db *db, uint64_t tracked, uint64_t at, struct version_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, SELECT "WHERE tracked=?1 AND id<=?2 AND (until IS NULL OR until>?2) LIMIT 1", "ii",
+	int r = db_row(db, &st, SELECT "WHERE id=" LAST("?1", "?2") " AND (until IS NULL OR until>?2)", "ii",
 		       (int64_t)tracked, (int64_t)at);
 
 	return read_one(st, r, ret);
