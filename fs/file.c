@@ -334,12 +334,13 @@ static int find_data(struct handle *h, off_t off, int whence, off_t *ret)
 {
 	struct object *obj;
 	off_t pos;
-	int fd, r = read_begin(h, &obj, &fd);
+	int fd, r;
 
 	if (h->text && (size_t)off < h->len) {
-		*ret = whence == SEEK_HOLE ? h->len : (uint64_t)off;
+		*ret = whence == SEEK_HOLE ? (off_t)h->len : off;
 		return 0;
 	}
+	r = read_begin(h, &obj, &fd);
 	if (r < 0 || !obj)
 		return r < 0 ? r : -ENXIO;
 	pos = lseek(fd, off, whence);

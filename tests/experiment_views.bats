@@ -249,6 +249,20 @@ assert old["latest"] == {"path": "/runs/r/step_100.safetensors", "step": 100}
     equal "$(cat "$MNT/experiments/$(head_of r)/MODEL/architecture.json")" '{"layers": 2}'
 }
 
+@test "files that do not count by checkpoint_manager: are none of the experiment" {
+    config "checkpoint_manager: {dump_config_state: false}"
+    mkdir "$R/data"
+    echo x >"$R/data/x"
+    save "$R/step_1.safetensors" 1
+    local hash
+    hash=$(head_of r)
+    equal "${hash:0:8}" 00000000
+    equal "$(ls "$MNT/experiments/$hash/HP")" ""
+    not test -e "$MNT/experiments/$hash/HP/config.yaml"
+    equal "$(ls "$MNT/HP")" ""
+    equal "$(cat "$MNT/experiments/$hash/DATA/data/x")" x
+}
+
 @test "a view is right at once after each change" {
     config "lr: 0"
     save "$R/step_0.safetensors" 0

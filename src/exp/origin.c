@@ -96,6 +96,12 @@ static const char *name_below(const char *path, size_t skip)
 	return path + skip;
 }
 
+/* Files of a kind that does not count (format/manager_options.h) are none of the experiment. */
+static bool is_absent(const struct origin *o, enum segment which)
+{
+	return strncmp(o->experiment.hash + (size_t)which * SEGMENT_LEN, "00000000", SEGMENT_LEN) == 0;
+}
+
 /* Names of a root's own layout belong to what they name, whenever they were written. */
 static bool is_of_other(const struct origin *o, enum segment which, const char *name)
 {
@@ -165,7 +171,7 @@ int origin_files(struct expfs *ex, struct cred *cred, const struct origin *o, en
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	struct listing l = { .db = db, .cred = cred, .origin = o, .which = which, .f = f, .arg = arg };
 
-	return version_list_in_force(db, o->run.id, segment_role(which), o->at, add_file, &l);
+	return is_absent(o, which) ? 0 : version_list_in_force(db, o->run.id, segment_role(which), o->at, add_file, &l);
 }
 
 int origin_file_below(struct expfs *ex, struct cred *cred, const struct origin *o, enum segment which,
@@ -175,7 +181,7 @@ int origin_file_below(struct expfs *ex, struct cred *cred, const struct origin *
 	struct origin_file f = { 0 };
 	int r = tracked_get(db, tracked, &f.tracked);
 
-	if (r == 0 && (f.tracked.run != o->run.id || f.tracked.role != (int)segment_role(which)))
+	if (r == 0 && (is_absent(o, which) || f.tracked.run != o->run.id || f.tracked.role != (int)segment_role(which)))
 		r = -ENOENT;
 	if (r == 0)
 		r = version_in_force(db, tracked, o->at, &f.version);
