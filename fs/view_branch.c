@@ -8,7 +8,7 @@
 
 static bool is_of_branch(const struct view_key *key)
 {
-	return key->kind <= VIEW_BRANCH_RUN || (key->kind >= VIEW_BRANCH_HEAD && key->kind <= VIEW_BRANCH_LOG);
+	return key->kind <= VIEW_BRANCH_RUN || (key->kind >= VIEW_BRANCH_HEAD && key->kind <= VIEW_BRANCH_MANIFEST);
 }
 
 /* The directory that a view is about. */
@@ -182,7 +182,8 @@ static int lookup_step(struct view_req *q, const struct view_key *key, const cha
 
 static int list_branch(struct view_req *q, const struct view_key *key, struct view_list *l)
 {
-	static const char *const names[] = { "latest", "step", "run", "HEAD", "pending", "log", "lineage.json", "history" };
+	static const char *const names[] = { "latest", "step", "run", "HEAD", "pending", "log", "manifest.yaml",
+					     "lineage.json", "history" };
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names) && r == 0; i++) {

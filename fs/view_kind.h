@@ -24,6 +24,7 @@ enum view_kind {
 	VIEW_BRANCH_HEAD,    /* texts of a branch; dir: inode of the run */
 	VIEW_BRANCH_PENDING,
 	VIEW_BRANCH_LOG,
+	VIEW_BRANCH_MANIFEST,
 	VIEW_DOT_LOG,        /* of all branches, in the top's .expfs/ */
 	VIEW_DOT_LINEAGE,
 	VIEW_EXPERIMENT,         /* experiments/<hash>/; n: id of the experiment */

@@ -1,4 +1,4 @@
-/* Files of text: HEAD, pending and log of a branch, log and lineage.json of all in the top's .expfs/. They
+/* Files of text: HEAD, pending, log and manifest.yaml of a branch, log and lineage.json of all in the top's .expfs/. They
  * say what the commands say (room op), to whom could find the runs by himself. */
 #include <string.h>
 
@@ -56,25 +56,39 @@ static int pending_text(struct view_req *q, const struct view_key *key, char **r
 	return r < 0 ? r : give(text, ret, ret_len);
 }
 
-static int give_log(struct view_req *q, const struct branch *branches, size_t n, char **ret, size_t *ret_len)
+static int make_log(struct view_req *q, const struct branch *branches, size_t n, json_t **ret)
 {
 	const struct experiments e = { .ex = q->fs->ex, .cred = &q->cred, .branches = branches, .n = n };
-	_cleanup_json_ json_t *log = NULL;
-	int r = experiments_log(&e, &log);
 
-	return r < 0 ? r : give(experiments_text(log), ret, ret_len);
+	return experiments_log(&e, ret);
 }
 
-static int log_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+static int log_of(struct view_req *q, const struct view_key *key, json_t **ret)
 {
 	struct branch b;
 	int r = branch_by_run(q->fs->ex, &q->cred, key->dir, &b);
 
 	if (r < 0)
 		return r;
-	r = give_log(q, &b, 1, ret, ret_len);
+	r = make_log(q, &b, 1, ret);
 	branch_free(&b);
 	return r;
+}
+
+static int log_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+{
+	_cleanup_json_ json_t *log = NULL;
+	int r = log_of(q, key, &log);
+
+	return r < 0 ? r : give(experiments_text(log), ret, ret_len);
+}
+
+static int manifest_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+{
+	_cleanup_json_ json_t *log = NULL;
+	int r = log_of(q, key, &log);
+
+	return r < 0 ? r : experiments_manifest(log, ret, ret_len);
 }
 
 /* The branches into whose runs he may look: what is told of them is in the top's directory, not in theirs. */
@@ -99,14 +113,15 @@ static int list_branches(struct view_req *q, struct branch_list *ret)
 
 static int all_log_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
 {
+	_cleanup_json_ json_t *log = NULL;
 	struct branch_list l;
 	int r = list_branches(q, &l);
 
 	if (r < 0)
 		return r;
-	r = give_log(q, l.v, l.n, ret, ret_len);
+	r = make_log(q, l.v, l.n, &log);
 	branch_list_free(&l);
-	return r;
+	return r < 0 ? r : give(experiments_text(log), ret, ret_len);
 }
 
 static int lineage_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
@@ -134,6 +149,7 @@ const struct view_ops view_text_ops[] = {
 	[VIEW_BRANCH_HEAD - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = head_text },
 	[VIEW_BRANCH_PENDING - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = pending_text },
 	[VIEW_BRANCH_LOG - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = log_text },
+	[VIEW_BRANCH_MANIFEST - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = manifest_text },
 	[VIEW_DOT_LOG - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = all_log_text },
 	[VIEW_DOT_LINEAGE - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = lineage_text },
 };
@@ -147,6 +163,7 @@ int view_text_of(const struct view_key *dir, const char *name, struct view_key *
 		{ "HEAD", VIEW_BRANCH, VIEW_BRANCH_HEAD },
 		{ "pending", VIEW_BRANCH, VIEW_BRANCH_PENDING },
 		{ "log", VIEW_BRANCH, VIEW_BRANCH_LOG },
+		{ "manifest.yaml", VIEW_BRANCH, VIEW_BRANCH_MANIFEST },
 		{ "log", VIEW_DOT, VIEW_DOT_LOG },
 		{ "lineage.json", VIEW_DOT, VIEW_DOT_LINEAGE },
 	};

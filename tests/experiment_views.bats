@@ -165,11 +165,32 @@ new, old = log["experiments"]
 assert new["hash"] == b and new["parent"] == a and new["changed"] == ["HP"] and new["head_of"] == ["r"]
 assert new["hp"] == [{"key": "lr", "from": "0.1", "to": "0.01"}]
 assert old["parent"] is None and old["changed"] == [] and old["steps"] == [100]
-assert old["latest"] == {"path": "/runs/r/step_100.safetensors", "step": 100}
+assert old["latest"]["path"] == "/runs/r/step_100.safetensors" and old["latest"]["step"] == 100
 ' "$A" "$B_"
     refused 1 "$EXPFS" log nothing --store "$STORE"
     refused 1 "$EXPFS" log "$R/nothing"
     refused 2 "$EXPFS" log r s --store "$STORE"
+}
+
+@test "manifest.yaml of a branch is its chronology in WeightsLab's schema" {
+    require_command python3
+    python3 -c 'import yaml' 2>/dev/null || missing "no PyYAML"
+    two_experiments
+    save "$R/step_100.safetensors" 9
+    python3 - "$B/manifest.yaml" "$A" "$B_" <<'PY'
+import datetime, sys, yaml
+path, a, b = sys.argv[1:]
+m = yaml.safe_load(open(path))
+assert list(m) == ["experiments", "latest_hash", "last_updated"] and m["latest_hash"] == b
+assert list(m["experiments"]) == [a, b], "in the order in which they were"
+for h, e in m["experiments"].items():
+    assert (e["hp_hash"], e["model_hash"], e["data_hash"]) == (h[:8], h[8:16], h[16:]), e
+    assert datetime.datetime.fromisoformat(e["created"]) <= datetime.datetime.fromisoformat(e["last_used"])
+    assert e["experiment_name"] == "r" and e["notes"] == ""
+assert m["experiments"][a]["latest_weight_checkpoint"] == "step_100.safetensors"
+assert m["experiments"][a]["latest_weight_step"] == m["experiments"][b]["latest_weight_step"] == 100
+assert m["last_updated"] == m["experiments"][b]["last_used"]
+PY
 }
 
 # --- experiments/, models/, HP/, data/ ---

@@ -62,7 +62,7 @@ teardown() { cleanup; }
     checkpoint zip "$MNT/runs/r/step_1.pt" 10000 1
     local view=$MNT/branches/r
     as_nobody test -r "$view" -a -x "$view"
-    equal "$(as_nobody ls "$view" | tr '\n' ' ')" "HEAD latest log pending run step "
+    equal "$(as_nobody ls "$view" | tr '\n' ' ')" "HEAD latest log manifest.yaml pending run step "
     as_nobody cmp "$view/latest" "$MNT/runs/r/step_1.pt"
     not as_nobody test -w "$view"
     not as_nobody touch "$view/new"

@@ -55,7 +55,7 @@ release() {
     echo text >"$R/notes.txt"
     not test -e "$V"
     save "$R/step_1.pt" 1
-    equal "$(ls "$V" | tr '\n' ' ')" "HEAD latest log pending run step "
+    equal "$(ls "$V" | tr '\n' ' ')" "HEAD latest log manifest.yaml pending run step "
     grep -qx r <(ls "$MNT/branches")
     equal "$(readlink "$V/run")" ../../runs/r
     [[ $V/run/step_1.pt -ef $R/step_1.pt ]]

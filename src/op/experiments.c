@@ -48,8 +48,9 @@ static int add_checkpoints(struct expfs *ex, struct cred *cred, const struct exp
 	place = checkpoint_place(&latest);
 	if (!place)
 		return -ENOMEM;
-	json_object_set_new(entry, "latest", json_pack("{s:o, s:o}", "path", reply_path(place), "step",
-						       step_json(latest.version.step)));
+	json_object_set_new(entry, "latest", json_pack("{s:o, s:o, s:o}", "path", reply_path(place), "step",
+						       step_json(latest.version.step), "time",
+						       reply_time(latest.version.mtime)));
 	return 0;
 }
 

@@ -23,11 +23,14 @@ int experiments_log(const struct experiments *e, json_t **ret);
 int experiments_lineage(const struct experiments *e, json_t **ret);
 
 /* {"hash", "parent": hash or null, "time", "changed": ["HP" …] against the parent, "hp": [{"key", "from": JSON text or
- * null, "to"}] where both configurations are to be had, "steps": [n], "latest": {"path", "step": n or null} or null}. */
+ * null, "to"}] where both configurations are to be had, "steps": [n], "latest": {"path", "step": n or null, "time"} or null}. */
 int experiments_entry(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t **ret);
 
 /* The pending ones, as text: a line for each component, then the hash; "" where there is none. */
 int experiments_pending_text(struct expfs *ex, uint64_t branch, char **ret);
+
+/* The log of one branch as a manifest in WeightsLab's schema; to be freed. */
+int experiments_manifest(const json_t *log, char **ret, size_t *ret_len);
 
 /* The log as expfs log prints it; to be freed, NULL where memory is short. */
 char *experiments_text(const json_t *log);
