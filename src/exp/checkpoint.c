@@ -304,12 +304,13 @@ static int add_steps(const struct checkpoint_set *s, uint64_t id, uint64_t **v, 
 		r = s->cred ? find_visible(s, db, id, step, &t) : 0;
 		if (r < 0 && r != -ENOENT)
 			return r;
-		more = r == 0 ? array_grow(*v, *n, sizeof(*more)) : *v;
-		if (!more)
+		more = r == 0 ? array_grow(*v, *n, sizeof(*more)) : NULL;
+		if (r == 0 && !more)
 			return -ENOMEM;
-		*v = more;
-		if (r == 0)
+		if (more) {
+			*v = more;
 			more[(*n)++] = (uint64_t)step;
+		}
 		if (step++ == INT64_MAX)
 			return 0;
 	}
