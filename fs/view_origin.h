@@ -5,8 +5,8 @@
 #include "exp/origin.h"
 #include "view_kind.h"
 
-/* What a view is about, once what is due is resolved: its experiment or, of a segment, the last one that has it. -ENOENT:
- * there is none for who asks. */
+/* What a view is about, once what is due is resolved: its experiment or, of a segment, the last one that has it.
+ * -ENOENT: there is none for who asks. */
 int view_origin(struct view_req *q, const struct view_key *key, struct origin *ret);
 
 /* view_files.c: the files of a segment, and the directories in which they lie below the run. Of the key of a

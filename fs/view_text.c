@@ -1,5 +1,5 @@
-/* Files of text: HEAD, pending, log and manifest.yaml of a branch, log and lineage.json of all in the top's .expfs/. They
- * say what the commands say (room op), to whom could find the runs by himself. */
+/* Files of text: HEAD, pending, log and manifest.yaml of a branch, log and lineage.json of all in the top's
+ * .expfs/. They say what the commands say (room op), to whom could find the runs by himself. */
 #include <string.h>
 
 #include "exp/branch.h"

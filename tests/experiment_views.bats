@@ -426,6 +426,29 @@ PY
     grep -q hidden "$MNT/.expfs/log"
 }
 
+@test "of an experiment of two runs a user is told what lies in the one into which he may look" {
+    require_user
+    remount -o allow_other
+    chmod 755 "$R"
+    mkdir "$MNT/runs/a" "$MNT/runs/z"
+    local run n=10
+    for run in a r z; do
+        echo "lr: 0.1" >"$MNT/runs/$run/config.yaml"
+        save "$MNT/runs/$run/step_$n.safetensors" 5
+        n=$((n + 10))
+    done
+    local hash
+    hash=$(head_of r)
+    equal "$(head_of a) $(head_of z)" "$hash $hash"
+    equal "$(ls "$MNT/experiments/$hash/step" | tr '\n' ' ')" "10 20 30 "
+    chmod 700 "$MNT/runs/a" "$MNT/runs/z"
+    equal "$(as_nobody readlink "$MNT/experiments/$hash/HP/config.yaml")" ../../../runs/r/config.yaml
+    equal "$(as_nobody readlink "$MNT/experiments/$hash/latest")" "../../runs/r/$(ls "$R" | grep step)"
+    equal "$(as_nobody readlink "$MNT/models/${hash:8:8}/step/0")" "../../../runs/r/$(ls "$R" | grep step)"
+    equal "$(as_nobody ls "$MNT/experiments/$hash/step" | wc -l)" 1
+    equal "$(as_nobody grep -cE "runs/[az]|of a|, z" "$MNT/.expfs/log" || true)" 0
+}
+
 @test "a user is told no values of a configuration that he may not read" {
     require_user
     remount -o allow_other

@@ -14,16 +14,17 @@ struct experiments {
 	size_t n;
 };
 
-/* {"branches": [{"name", "run", "head": hash or null, "pending": {"components": [name], "hash": that it would give or null}}],
- * "experiments": [as of experiments_entry(), with "branches": [name] that went through it, "head_of": [name]]}, the
- * one that a branch came to last first. */
+/* {"branches": [{"name", "run", "head": hash or null, "pending": {"components": [name], "hash": that they would give
+ * or null}}], "experiments": [as of experiments_entry(), with "branches": [name] that went through it, "head_of":
+ * [name]]}, the one that a branch came to last first. */
 int experiments_log(const struct experiments *e, json_t **ret);
 
 /* {"experiments": [{"hash", "parent", "time", "branches", "steps"}]}, likewise. */
 int experiments_lineage(const struct experiments *e, json_t **ret);
 
-/* {"hash", "parent": hash or null, "time", "changed": ["HP" …] against the parent, "hp": [{"key", "from": JSON text or
- * null, "to"}] where both configurations are to be had, "steps": [n], "latest": {"path", "step": n or null, "time"} or null}. */
+/* {"hash", "parent": hash or null, "time", "changed": ["HP" …] against the parent, "hp": [{"key", "from": JSON text
+ * or null, "to"}] where both configurations are to be had, "steps": [n], "latest": {"path", "step": n or null, "time"}
+ * or null}. */
 int experiments_entry(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t **ret);
 
 /* The pending ones, as text: a line for each component, then the hash; "" where there is none. */
