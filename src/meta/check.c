@@ -51,6 +51,8 @@
 	" WHERE object IS NOT NULL AND object NOT IN (SELECT id FROM object)))"
 #define NOBODYS_VERSION "tracked NOT IN (SELECT id FROM tracked)"
 #define NOBODYS_MEMBER "version NOT IN (SELECT id FROM version)"
+#define NOBODYS_METRIC "of NOT IN (SELECT id FROM version) AND of NOT IN (SELECT ino FROM inode)"
+#define NOBODYS_SIGNAL "run NOT IN (SELECT id FROM tracked)"
 #define LOOSE_PATH "id<>1 AND parent NOT IN (SELECT id FROM tracked)"
 #define NO_SUCH_VERSION                                                         \
 	"(head IS NOT NULL AND head NOT IN (SELECT id FROM version) OR good IS NOT NULL" \
@@ -117,6 +119,8 @@ static const char *const faults[] = {
 	" " VERSION_OF_NOTHING,
 	"SELECT 0, 'version of no path', 0, NULL, printf('version %d', id) FROM version WHERE " NOBODYS_VERSION,
 	"SELECT 0, 'file of no version', 0, NULL, printf('version %d', version) FROM member WHERE " NOBODYS_MEMBER,
+	"SELECT 0, 'metric of nothing', 0, NULL, printf('%d, %s', of, name) FROM metric WHERE " NOBODYS_METRIC,
+	"SELECT 0, 'recorded value of no run', 0, NULL, printf('%d, %s', run, name) FROM signal WHERE " NOBODYS_SIGNAL,
 	"SELECT 0, 'tracked path in none', 0, NULL, printf('path %d', id) FROM tracked WHERE " LOOSE_PATH,
 	"SELECT 0, 'tracked path whose version is not there', 0, NULL, printf('path %d', id) FROM tracked WHERE"
 	" " NO_SUCH_VERSION,
@@ -149,6 +153,8 @@ static const char *const repairs_before[] = {
 	"DELETE FROM undo WHERE " NOBODYS_UNDO " OR " UNDO_OF_NOTHING,
 	"DELETE FROM version WHERE " NOBODYS_VERSION " OR " VERSION_OF_NOTHING,
 	"DELETE FROM member WHERE " NOBODYS_MEMBER,
+	"DELETE FROM metric WHERE " NOBODYS_METRIC,
+	"DELETE FROM signal WHERE " NOBODYS_SIGNAL,
 	"UPDATE tracked SET parent=1, name=CAST('#' || id AS BLOB) WHERE " LOOSE_PATH,
 	"UPDATE tracked SET head=NULL, good=NULL WHERE " NO_SUCH_VERSION " OR " OTHER_VERSION,
 	"UPDATE tracked SET ino=NULL, head=NULL, good=NULL WHERE " TRACKED_ELSEWHERE,

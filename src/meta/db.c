@@ -150,6 +150,8 @@ static int bind(sqlite3_stmt *stmt, const char *fmt, va_list ap)
 	for (int i = 1; *fmt && rc == SQLITE_OK; i++, fmt++) {
 		if (*fmt == 'i') {
 			rc = sqlite3_bind_int64(stmt, i, va_arg(ap, int64_t));
+		} else if (*fmt == 'd') {
+			rc = sqlite3_bind_double(stmt, i, va_arg(ap, double));
 		} else {
 			const void *p = va_arg(ap, const void *);
 			size_t n = va_arg(ap, size_t);

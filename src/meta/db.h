@@ -2,7 +2,7 @@
  *
  * db_run() and db_row() take the SQL as a string literal, whose address is the
  * key of the prepared statement, and the parameters by a format of letters:
- *   i  int64_t         b  const void *, size_t (a blob)
+ *   i  int64_t         b  const void *, size_t (a blob)      d  double (NaN: NULL)
  * Integers are to be cast: they travel through a variable argument list. */
 #ifndef EXPFS_DB_H
 #define EXPFS_DB_H
@@ -18,6 +18,7 @@ struct db {
 	sqlite3 *sql;
 	bool in_transaction;
 	uint64_t rollbacks;
+	bool checkpoints; /* this transaction is of those that meta_checkpoints() counts */
 	int error; /* that ended the transaction before its end, or 0 */
 	struct {
 		const char *text;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "meta/db.h"
+#include "meta/metric.h"
 
 #define COLUMNS \
 	"ino, mode, nlink, uid, gid, rdev, size, blocks, atime, mtime, ctime, btime, object, \"order\", flags, begin"
@@ -100,6 +101,8 @@ int inode_delete(struct db *db, uint64_t ino)
 {
 	int r = db_run(db, "DELETE FROM xattr WHERE ino=?1", "i", (int64_t)ino);
 
+	if (r == 0)
+		r = metric_clear(db, ino);
 	return r < 0 ? r : db_run(db, "DELETE FROM inode WHERE ino=?1", "i", (int64_t)ino);
 }
 

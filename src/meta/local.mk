@@ -11,6 +11,7 @@ libexpfs_a_SOURCES += \
 	src/meta/tracked.c src/meta/tracked.h \
 	src/meta/version.c src/meta/version.h \
 	src/meta/experiment.c src/meta/experiment.h \
+	src/meta/metric.c src/meta/metric.h \
 	src/meta/check.c src/meta/check.h \
 	src/meta/tree.c src/meta/tree.h \
 	src/meta/lost_found.c src/meta/lost_found.h

@@ -42,6 +42,7 @@ struct meta {
 	atomic_bool sync_failed; /* inside SQLite too */
 	uint64_t commits, synced;
 	_Atomic uint64_t next_id;
+	_Atomic uint64_t checkpoints; /* meta_checkpoints() */
 	uint64_t id_limit; /* next_id in the database; under write_lock */
 	int64_t file_size; /* that the database is known to have on the disk; under write_lock */
 	int log_pages;     /* under write_lock */
@@ -214,6 +215,7 @@ static int write_once(struct meta *m, meta_fn f, void *arg)
 	int r, result;
 
 	scoped_lock(&m->write_lock);
+	db->checkpoints = false;
 	r = db_begin(db);
 	if (r < 0)
 		return r;
@@ -228,6 +230,8 @@ static int write_once(struct meta *m, meta_fn f, void *arg)
 		return r;
 	}
 	m->id_limit = limit;
+	if (db->checkpoints)
+		atomic_fetch_add(&m->checkpoints, 1);
 	pthread_mutex_lock(&m->sync_lock);
 	m->commits++;
 	pthread_mutex_unlock(&m->sync_lock);
@@ -269,6 +273,11 @@ static int write_with_space(struct meta *m, meta_fn f, void *arg, bool frees)
 		r = write_once(m, f, arg);
 	}
 	return r;
+}
+
+uint64_t meta_checkpoints(struct meta *m)
+{
+	return atomic_load(&m->checkpoints);
 }
 
 uint64_t meta_rollbacks(const struct db *db)

@@ -41,6 +41,10 @@ int meta_write_freeing(struct meta *m, meta_fn f, void *arg); /* takes the last 
 /* How many transactions were rolled back before this one, in which db is the writer. */
 uint64_t meta_rollbacks(const struct db *db);
 
+/* How many transactions changed which checkpoints there are, or what is known of them: what was read after
+ * the count was, is still so while the count is the same. */
+uint64_t meta_checkpoints(struct meta *m);
+
 /* A connection that sees all that was committed before it is used; few are
  * there, so it is given back soon. */
 struct db *meta_reader(struct meta *m);

@@ -44,6 +44,10 @@
  *            files that were new in it; experiment: that a checkpoint belongs to
  *   member   the files of a version of a directory
  *   moved    directories whose contents are to be tracked anew
+ *   metric   of: id of a version; or of an inode: that is set on what it holds now, of which
+ *            a version may be made yet. step: at which the value was measured, -1: it was set
+ *            by a user. value: NULL is NaN
+ *   signal   values that were recorded for a run (its tracked path)
  *
  *   segment  kind 0 HP, 1 MODEL, 2 DATA; text: eight characters, digest: whose they are
  *   experiment  hash: the three texts; hp, model, data: their digests, empty where there is none, or none is
@@ -165,6 +169,12 @@ static const struct schema_part parts[] = {
 	{ true, "fact",
 	  "CREATE TABLE fact(object INTEGER NOT NULL, kind INTEGER NOT NULL, value TEXT NOT NULL, PRIMARY KEY(object, kind))"
 	  " WITHOUT ROWID" },
+	{ true, "metric",
+	  "CREATE TABLE metric(of INTEGER NOT NULL, name BLOB NOT NULL, step INTEGER NOT NULL, value REAL,"
+	  " PRIMARY KEY(of, name, step)) WITHOUT ROWID" },
+	{ true, "signal",
+	  "CREATE TABLE signal(run INTEGER NOT NULL, name BLOB NOT NULL, step INTEGER NOT NULL, value REAL,"
+	  " time INTEGER NOT NULL, PRIMARY KEY(run, name, step)) WITHOUT ROWID" },
 	{ false, "member_object", "CREATE INDEX member_object ON member(object) WHERE object IS NOT NULL" },
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "meta/db.h"
+#include "meta/metric.h"
 
 #define COLUMNS "id, parent, ino, run, role, is_dir, n, head, changed, good, step, rank, mode, uid, gid"
 #define COLUMN_NAME 15 /* behind them, where it is asked for */
@@ -63,8 +64,15 @@ int tracked_by_name(struct db *db, uint64_t parent, const char *name, struct tra
 	return read_one(st, r, ret);
 }
 
+/* What is no directory and no checkpoint says nothing of these. */
+static void note(struct db *db, const struct tracked_row *t)
+{
+	db->checkpoints = db->checkpoints || t->is_dir || t->role == TRACKED_CHECKPOINT;
+}
+
 int tracked_insert(struct db *db, const struct tracked_row *t, const char *name)
 {
+	note(db, t);
 	return db_run(db,
 		      "INSERT INTO tracked(" COLUMNS ", name) VALUES(?1, ?2, nullif(?3, 0), ?4, ?5, ?6, ?7,"
 		      " nullif(?8, 0), nullif(?9, 0), nullif(?10, 0), ?11, ?12, ?13, ?14, ?15, ?16)",
@@ -76,6 +84,7 @@ int tracked_insert(struct db *db, const struct tracked_row *t, const char *name)
 
 int tracked_update(struct db *db, const struct tracked_row *t)
 {
+	note(db, t);
 	return db_run(db,
 		      "UPDATE tracked SET ino=nullif(?2, 0), run=?3, role=?4, is_dir=?5, n=?6, head=nullif(?7, 0),"
 		      " changed=nullif(?8, 0), good=nullif(?9, 0), step=?10, rank=?11, mode=?12, uid=?13, gid=?14"
@@ -87,11 +96,15 @@ int tracked_update(struct db *db, const struct tracked_row *t)
 
 int tracked_delete(struct db *db, uint64_t id)
 {
-	return db_run(db, "DELETE FROM tracked WHERE id=?1", "i", (int64_t)id);
+	int r = signal_forget(db, id);
+
+	db->checkpoints = true;
+	return r < 0 ? r : db_run(db, "DELETE FROM tracked WHERE id=?1", "i", (int64_t)id);
 }
 
 int tracked_move(struct db *db, uint64_t id, uint64_t parent, const char *name)
 {
+	db->checkpoints = true;
 	return db_run(db, "UPDATE tracked SET parent=?2, name=?3 WHERE id=?1", "iib", (int64_t)id, (int64_t)parent, name,
 		      strlen(name));
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "meta/db.h"
+#include "meta/metric.h"
 
 #define COLUMNS "id, tracked, n, is_dir, object, size, mode, mtime, until, gone, complete, step, rank, uid, gid, begin, experiment"
 #define SELECT "SELECT " COLUMNS " FROM version "
@@ -74,7 +75,8 @@ int version_delete(struct db *db, uint64_t id)
 		r = db_run(db, "DELETE FROM due WHERE version=?1", "i", (int64_t)id);
 	if (r == 0)
 		r = db_run(db, "UPDATE line SET version=NULL WHERE version=?1", "i", (int64_t)id);
-
+	if (r == 0)
+		r = metric_clear(db, id);
 	return r < 0 ? r : db_run(db, "DELETE FROM version WHERE id=?1", "i", (int64_t)id);
 }
 
