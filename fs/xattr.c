@@ -8,6 +8,7 @@
 #include "exp/checkpoint.h"
 #include "exp/complete.h"
 #include "exp/experiment.h"
+#include "exp/metric.h"
 #include "exp/path.h"
 #include "fs.h"
 #include "meta/content.h"
@@ -28,7 +29,7 @@ static bool has_prefix(const char *s, const char *prefix)
 /* A user.expfs.* attribute that a user sets. */
 static bool is_set_by_user(const char *name)
 {
-	return has_prefix(name, OURS "metric.") || !strcmp(name, OURS "note");
+	return has_prefix(name, METRIC_XATTR) || !strcmp(name, OURS "note");
 }
 
 static int check_name(const char *name)
@@ -59,6 +60,8 @@ static int tx_change(struct db *db, void *arg)
 	if (r < 0)
 		return r;
 	r = c->value ? xattr_set(db, c->ino, c->name, c->value, c->size, c->how) : xattr_remove(db, c->ino, c->name);
+	if (r == 0 && has_prefix(c->name, METRIC_XATTR))
+		r = tx_metric_set(db, &row, c->name + strlen(METRIC_XATTR), c->value, c->size);
 	if (r < 0)
 		return r;
 	row.ctime = now_ns();

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exp/complete.h"
+#include "exp/metric.h"
 #include "exp/names.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
@@ -29,6 +30,7 @@ struct judgement {
 	struct members m;
 	const char *fault;
 	bool same; /* the files of its last version */
+	struct metric_inside *metrics;
 	struct file_drop drop;
 };
 
@@ -36,6 +38,8 @@ static void cleanup_judgement(struct judgement **j)
 {
 	if (*j) {
 		members_free(&(*j)->m);
+		if ((*j)->metrics)
+			metric_inside_free((*j)->metrics);
 		free((*j)->name);
 		free(*j);
 	}
@@ -318,6 +322,8 @@ static int insert_version(struct judgement *j, struct db *db, struct tracked_row
 		r = put_members(db, &j->m, v.id, member_insert);
 	if (r == 0)
 		r = put_due(db, t, &v);
+	if (r == 0)
+		r = tx_metric_inside(db, j->metrics, v.id);
 	t->head = t->good = v.id;
 	t->step = v.step;
 	t->rank = v.rank;
@@ -339,7 +345,9 @@ static int take_complete(struct judgement *j, struct db *db, struct tracked_row 
 		r = version_before(db, t->id, t->n + 1, &last);
 		if (r == 0 || r == -ENOENT)
 			r = tx_track_end_version(j->ex, db, t, &j->drop);
-		return r < 0 ? r : insert_version(j, db, t, &dir, last.id);
+		if (r == 0)
+			r = insert_version(j, db, t, &dir, last.id);
+		return r < 0 ? r : tx_metric_version(db, t->ino, t->head);
 	}
 	begin = members_begin(&j->m, v.id);
 	if (begin > v.id) { /* saved again as it was */
@@ -355,6 +363,8 @@ static int take_complete(struct judgement *j, struct db *db, struct tracked_row 
 	t->step = v.step;
 	t->good = v.id;
 	r = version_update(db, &v);
+	if (r == 0)
+		r = tx_metric_version(db, t->ino, v.id);
 	return r < 0 || !changed ? r : put_members(db, &j->m, v.id, member_update);
 }
 
@@ -380,7 +390,9 @@ static int judge_dir(struct judgement *j)
 		return 0; /* gone meanwhile */
 	if (r < 0 || (j->fault && complete_may_come(j->fault)))
 		return r;
-	r = expfs_write(j->ex, tx_judge_dir, j);
+	r = j->fault ? 0 : metric_inside_load(j->ex, &j->m, track_step(j->name, true), &j->metrics);
+	if (r == 0)
+		r = expfs_write(j->ex, tx_judge_dir, j);
 	if (r == 0)
 		file_drop_finish(j->ex, &j->drop);
 	return r;

@@ -6,6 +6,7 @@
 
 #include "exp/ancestry.h"
 #include "exp/entries.h"
+#include "exp/metric.h"
 #include "exp/path.h"
 #include "meta/content.h"
 #include "meta/dirent.h"
@@ -175,6 +176,9 @@ static int track_member(struct expfs *ex, struct db *db, const struct ancestry *
 
 	if (r < 0)
 		return r;
+	r = t.head && !t.changed ? tx_metric_end(db, t.ino) : 0;
+	if (r < 0)
+		return r;
 	t.role = ROLE_WEIGHTS;
 	t.changed = meta_id(ex->meta);
 	return tracked_update(db, &t);
@@ -252,6 +256,8 @@ static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t,
 	if (t->role == ROLE_WEIGHTS)
 		t->changed = now;
 	r = same ? version_update(db, &v) : version_insert(db, &v);
+	if (r == 0 && !same && t->role == ROLE_WEIGHTS)
+		r = tx_metric_version(db, row->ino, v.id);
 	return r < 0 || !due ? r : put_due(db, t, &v);
 }
 
@@ -685,7 +691,9 @@ int tx_track_inode(struct expfs *ex, struct db *db, const struct inode_row *row,
 
 int tx_track_written(struct expfs *ex, struct db *db, uint64_t ino, bool again)
 {
-	return forgive(ex, track_written(ex, db, ino, again));
+	int r = tx_metric_end(db, ino);
+
+	return forgive(ex, r < 0 ? r : track_written(ex, db, ino, again));
 }
 
 int tx_track_lost(struct expfs *ex, struct db *db, uint64_t object)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 int metrics_step_rank(const char *name)
 {
@@ -17,6 +18,26 @@ int metrics_step_rank(const char *name)
 int64_t metrics_step(double number)
 {
 	return number >= 0 && number < 0x1p53 && number == floor(number) ? (int64_t)number : -1;
+}
+
+/* strtod() knows other forms as well. */
+bool metrics_number(const char *text, double *ret)
+{
+	static const char *const words[] = { "nan", "inf", "infinity" };
+	const char *bare = text + (*text == '-' || *text == '+');
+	bool known = strspn(bare, "0123456789.eE+-") == strlen(bare);
+	double number;
+	char *end;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		known = known || !strcasecmp(bare, words[i]);
+	if (!known || !*bare)
+		return false;
+	number = strtod(text, &end);
+	if (*end || end == text)
+		return false;
+	*ret = number;
+	return true;
 }
 
 void metrics_bad(struct metrics *m, size_t line, const char *why)

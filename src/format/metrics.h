@@ -46,6 +46,9 @@ size_t metrics_csv_header(const char *text, size_t len);
 int metrics_csv(struct metrics *m, const char *header, size_t header_len, const char *text, size_t len, bool end,
 		metrics_fn f, void *data, size_t *ret_used);
 
+/* A number as Python writes floats, and no more. */
+bool metrics_number(const char *text, double *ret);
+
 /* The following are what the readers share. */
 
 /* The place of a name among those of steps, the best 0; -1: no such name. */

@@ -1,6 +1,5 @@
 /* A record is a line, or more where line ends are in quotes. */
 #include <string.h>
-#include <strings.h>
 
 #include "format/metrics.h"
 
@@ -110,20 +109,9 @@ static int read_header(const char *p, const char *end, struct columns *ret, stru
 	return best < 0 ? reason_set(why, 1, "no column of steps") : 0;
 }
 
-/* As Python writes floats, and no more: strtod() knows other forms as well. */
 static bool to_number(const struct cell *c, double *ret)
 {
-	static const char *const words[] = { "nan", "inf", "infinity" };
-	const char *text = c->text + (c->text[0] == '-' || c->text[0] == '+');
-	bool known = strspn(text, "0123456789.eE+-") == strlen(text);
-	char *end;
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		known = known || !strcasecmp(text, words[i]);
-	if (!known || c->len == 0 || strlen(c->text) != c->len)
-		return false;
-	*ret = strtod(c->text, &end);
-	return *end == '\0';
+	return strlen(c->text) == c->len && metrics_number(c->text, ret);
 }
 
 /* 1: a row; 0: none, nor is it meant to be; -EINVAL with the reason. */
