@@ -7,6 +7,7 @@
 
 #include "format/hp.h"
 #include "format/yaml_walk.h"
+#include "meta/metric.h"
 
 #define MAX_SIZE (1u << 20)
 #define MAX_RUNS 1000
@@ -37,12 +38,18 @@ const char config_default_text[] =
 	"\n"
 	"# Keys at the top of a configuration that do not count for the hash of an experiment.\n"
 	"hash:\n"
-	"  ignore: [root_log_dir, is_training, pause_at_step, experiment_name]\n";
+	"  ignore: [root_log_dir, is_training, pause_at_step, experiment_name]\n"
+	"\n"
+	"# Which checkpoint is the best: that with the lowest (min) or highest (max) value\n"
+	"# of the first of these metrics that any checkpoint of a branch has.\n"
+	"best:\n"
+	"  metric: [val_loss, eval_loss, loss]\n"
+	"  mode: min\n";
 
 struct reader {
 	struct yaml_walk *walk;
 	struct config *config;
-	size_t runs, ignored, unknown;
+	size_t runs, ignored, unknown, metrics;
 };
 
 static void cleanup_config(struct config **c)
@@ -63,6 +70,7 @@ void config_free(struct config *c)
 	free_list(c->runs);
 	free_list(c->hash_ignore);
 	free_list(c->unknown);
+	free_list(c->best_metric);
 	if (c->rules)
 		role_rules_free(c->rules);
 	free(c);
@@ -78,6 +86,18 @@ static int ignore_default(struct config *c)
 	return 0;
 }
 
+static int best_default(struct config *c)
+{
+	static const char *const names[] = { "val_loss", "eval_loss", "loss" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		c->best_metric[i] = strdup(names[i]);
+		if (!c->best_metric[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int config_new(struct config **ret)
 {
 	_cleanup_(cleanup_config) struct config *c = calloc(1, sizeof(*c));
@@ -88,12 +108,15 @@ int config_new(struct config **ret)
 	c->runs = calloc(MAX_RUNS + 1, sizeof(*c->runs));
 	c->hash_ignore = calloc(MAX_IGNORED + 1, sizeof(*c->hash_ignore));
 	c->unknown = calloc(CONFIG_UNKNOWN_MAX + 1, sizeof(*c->unknown));
-	if (!c->runs || !c->hash_ignore || !c->unknown)
+	c->best_metric = calloc(METRIC_CHOICES + 1, sizeof(*c->best_metric));
+	if (!c->runs || !c->hash_ignore || !c->unknown || !c->best_metric)
 		return -ENOMEM;
 	c->runs[0] = strdup(FIRST_RUN);
 	if (!c->runs[0])
 		return -ENOMEM;
 	r = ignore_default(c);
+	if (r == 0)
+		r = best_default(c);
 	if (r == 0)
 		r = role_rules_new(&c->rules);
 	if (r < 0)
@@ -144,6 +167,23 @@ static int add_ignored(struct reader *rd, int role)
 		return fail(rd, "hash.ignore: more than %d keys", MAX_IGNORED);
 	*p = strdup(yaml_walk_text(rd->walk));
 	return *p ? (rd->ignored++, 0) : -ENOMEM;
+}
+
+/* The first one takes the place of the defaults. */
+static int add_metric(struct reader *rd, int role)
+{
+	const char *text = yaml_walk_text(rd->walk);
+	size_t n = text ? strlen(text) : 0;
+	char **p = rd->config->best_metric;
+
+	if (n == 0 || n > METRIC_NAME_MAX || n != rd->walk->event.data.scalar.length)
+		return fail(rd, "best.metric: the name of a metric is wanted here, or a list of such");
+	if (rd->metrics == METRIC_CHOICES)
+		return fail(rd, "best.metric: more than %d names", METRIC_CHOICES);
+	for (size_t i = rd->metrics; p[i]; i++)
+		free(steal(&p[i]));
+	p[rd->metrics] = strdup(text);
+	return p[rd->metrics] ? (rd->metrics++, 0) : -ENOMEM;
 }
 
 /* A list of texts, or nothing, each given to f. */
@@ -312,6 +352,49 @@ static int read_hash(struct reader *rd)
 	return r;
 }
 
+static int read_mode(struct reader *rd)
+{
+	const char *text = yaml_walk_text(rd->walk);
+
+	if (yaml_walk_is_null(rd->walk))
+		return 0;
+	if (!text || (strcmp(text, "min") != 0 && strcmp(text, "max") != 0))
+		return fail(rd, "best.mode: min or max is wanted here");
+	rd->config->best_is_max = !strcmp(text, "max");
+	return 0;
+}
+
+static int read_metrics(struct reader *rd)
+{
+	if (!yaml_walk_text(rd->walk) || yaml_walk_is_null(rd->walk))
+		return read_list(rd, "best.metric", add_metric, 0);
+	return add_metric(rd, 0);
+}
+
+static int read_best(struct reader *rd)
+{
+	static const char *const names[] = { "metric", "mode" };
+	unsigned seen = 0;
+	int r;
+
+	if (yaml_walk_is_null(rd->walk))
+		return 0;
+	if (rd->walk->event.type != YAML_MAPPING_START_EVENT)
+		return fail(rd, "best: metric and mode are wanted here");
+	for (r = next(rd); r == 0 && rd->walk->event.type != YAML_MAPPING_END_EVENT; r = next(rd)) {
+		size_t key = 0;
+
+		r = read_key(rd, names, ARRAY_SIZE(names), &seen, &key);
+		if (r == 0)
+			r = take_key(rd, names, ARRAY_SIZE(names), key);
+		if (r == 0)
+			r = key == 0 ? read_metrics(rd) : key == 1 ? read_mode(rd) : yaml_walk_skip(rd->walk);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
 static int read_commit(struct reader *rd)
 {
 	const char *text = yaml_walk_text(rd->walk);
@@ -324,7 +407,7 @@ static int read_commit(struct reader *rd)
 
 static int read_top(struct yaml_walk *w, void *data)
 {
-	static const char *const names[] = { "runs", "roles", "commit", "hash" };
+	static const char *const names[] = { "runs", "roles", "commit", "hash", "best" };
 	struct reader *rd = data;
 	unsigned seen = 0;
 	int r;
@@ -344,7 +427,8 @@ static int read_top(struct yaml_walk *w, void *data)
 			r = key == 0 ? read_list(rd, "runs", add_run, 0) :
 			    key == 1 ? read_roles(rd) :
 			    key == 2 ? read_commit(rd) :
-			    key == 3 ? read_hash(rd) : yaml_walk_skip(rd->walk);
+			    key == 3 ? read_hash(rd) :
+			    key == 4 ? read_best(rd) : yaml_walk_skip(rd->walk);
 		if (r < 0)
 			return r;
 	}

@@ -1,5 +1,6 @@
 /* The store's config.yaml (spec section 11), as far as this version has use for
- * it: patterns of runs, patterns of roles, what makes an experiment.
+ * it: patterns of runs, patterns of roles, what makes an experiment, and
+ * what the best checkpoint is.
  *
  *   runs: ["/runs/[*]", "/exp/[*]/run[*]"]      (without the brackets)
  *   roles:
@@ -8,6 +9,9 @@
  *   commit: immediate
  *   hash:
  *     ignore: [root_log_dir]
+ *   best:
+ *     metric: [val_loss, eval_loss, loss]      (or one name)
+ *     mode: min                                (or max)
  *
  * Keys that are not known are left alone, for later versions have more, and told. */
 #ifndef EXPFS_CONFIG_H
@@ -21,6 +25,8 @@ struct config {
 	char **runs; /* patterns of absolute paths in the mount, NULL-terminated; the default is the first */
 	struct role_rules *rules;
 	bool commit_immediate; /* an edit is an experiment when the file is closed */
+	char **best_metric;    /* up to METRIC_CHOICES (meta/metric.h) names, at least one, NULL-terminated */
+	bool best_is_max;
 	char **hash_ignore;    /* keys at the top of a configuration that do not count, NULL-terminated */
 	char **unknown; /* a line for each key that is not known, up to CONFIG_UNKNOWN_MAX, NULL-terminated */
 };
