@@ -76,7 +76,7 @@ int tracked_list(struct db *db, uint64_t parent, tracked_fn f, void *arg);
 int tracked_list_dirs(struct db *db, uint64_t parent, tracked_fn f, void *arg);
 int tracked_list_incomplete(struct db *db, uint64_t run, tracked_fn f, void *arg);
 
-/* The same for what is there and has a role, of a run. */
+/* The same for what is there of a run with that role, which is not 0. */
 int tracked_list_role(struct db *db, uint64_t run, int role, tracked_fn f, void *arg);
 
 /* Two that are complete, in one directory and with one step. */
