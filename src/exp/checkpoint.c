@@ -132,7 +132,7 @@ int checkpoint_is_there(struct db *db, const struct tracked_row *t, const struct
 	return row.object == v->object && (row.flags & INODE_CLOSED);
 }
 
-static int resolve(struct expfs *ex, const struct tracked_row *t, struct checkpoint *ret)
+int checkpoint_resolve(struct expfs *ex, const struct tracked_row *t, uint64_t version, struct checkpoint *ret)
 {
 	_cleanup_checkpoint_ struct checkpoint c = { .tracked = *t };
 	int there, r;
@@ -140,7 +140,7 @@ static int resolve(struct expfs *ex, const struct tracked_row *t, struct checkpo
 	{
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-		r = version_get(db, t->good, &c.version);
+		r = version_get(db, version, &c.version);
 		if (r == 0)
 			r = tracked_path(db, t->id, &c.path);
 		there = r < 0 ? r : checkpoint_is_there(db, t, &c.version);
@@ -168,8 +168,7 @@ static int may_look_into(const struct checkpoint_set *s, struct db *db, const st
 	return r < 0 ? (r == -ESTALE ? 1 : r) : cred_permits(s->cred, &dir, R_OK | X_OK);
 }
 
-/* May who asks look into all directories from that of the set to the checkpoint? */
-static int is_visible(const struct checkpoint_set *s, struct db *db, const struct tracked_row *t)
+int checkpoint_is_visible(const struct checkpoint_set *s, struct db *db, const struct tracked_row *t)
 {
 	struct tracked_row up = *t;
 	int r = s->cred ? may_look_into(s, db, &up) : 1;
@@ -195,7 +194,7 @@ static int find_visible(const struct checkpoint_set *s, struct db *db, uint64_t 
 				      tracked_latest_of_step(db, s->scope, id, step, before, &t);
 		if (r < 0)
 			return r;
-		r = is_visible(s, db, &t);
+		r = checkpoint_is_visible(s, db, &t);
 		if (r != 0)
 			break;
 		before = &t;
@@ -227,7 +226,7 @@ int checkpoint_latest(const struct checkpoint_set *s, struct checkpoint *ret)
 	struct tracked_row t;
 	int r = find_latest(s, NO_STEP, &t);
 
-	return r < 0 ? r : resolve(s->ex, &t, ret);
+	return r < 0 ? r : checkpoint_resolve(s->ex, &t, t.good, ret);
 }
 
 /* The next step in one direction, or -ENOENT. */
@@ -279,8 +278,8 @@ int checkpoint_nearest(const struct checkpoint_set *s, uint64_t step, struct che
 	if ((up < 0 && up != -ENOENT) || (down < 0 && (down != -ENOENT || up < 0)))
 		return up < 0 && up != -ENOENT ? up : down;
 	if (up < 0 || (down == 0 && wanted - below.step < above.step - wanted))
-		return resolve(s->ex, &below, ret);
-	return resolve(s->ex, &above, ret);
+		return checkpoint_resolve(s->ex, &below, below.good, ret);
+	return checkpoint_resolve(s->ex, &above, above.good, ret);
 }
 
 static int step_compare(const void *pa, const void *pb)

@@ -51,6 +51,12 @@ int checkpoint_steps(const struct checkpoint_set *s, uint64_t **ret, size_t *ret
 /* The tracked path of a file or directory with a role, by one of its names; -ENOENT. */
 int checkpoint_tracked(struct expfs *ex, uint64_t ino, struct tracked_row *ret);
 
+/* May who asks look into all directories from that of the set to the checkpoint? 1, 0 or -errno. */
+int checkpoint_is_visible(const struct checkpoint_set *s, struct db *db, const struct tracked_row *t);
+
+/* A complete version of a checkpoint and where it is found; -ENOENT. */
+int checkpoint_resolve(struct expfs *ex, const struct tracked_row *t, uint64_t version, struct checkpoint *ret);
+
 /* What is known of a file or directory as a checkpoint, by one of its names; -ENOENT: it is none. */
 struct checkpoint_state {
 	bool complete;

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "exp/ancestry.h"
+#include "exp/best.h"
 #include "exp/file.h"
 #include "exp/keeper.h"
 #include "exp/manifests.h"
@@ -235,6 +236,8 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 	if (r == 0)
 		r = manifests_new(&ex->manifests);
 	if (r == 0)
+		r = bests_new(&ex->bests);
+	if (r == 0)
 		r = begin_use(ex);
 	if (r == 0)
 		r = follow_rules(ex);
@@ -279,6 +282,8 @@ int expfs_close(struct expfs *ex)
 		ancestries_free(ex->ancestries);
 	if (ex->manifests)
 		manifests_free(ex->manifests);
+	if (ex->bests)
+		bests_free(ex->bests);
 	if (ex->config)
 		config_free(ex->config);
 	if (ex->store)

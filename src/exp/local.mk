@@ -16,6 +16,8 @@ libexpfs_a_SOURCES += \
 	src/exp/judge.c src/exp/judge.h \
 	src/exp/metric.c src/exp/metric.h \
 	src/exp/signal.c src/exp/signal.h \
+	src/exp/ranking.c src/exp/ranking.h \
+	src/exp/best.c src/exp/best.h \
 	src/exp/checkpoint.c src/exp/checkpoint.h \
 	src/exp/history.c src/exp/history.h \
 	src/exp/manifests.c src/exp/manifests.h \

@@ -177,6 +177,7 @@ static int read_state(struct reading *rd, uint64_t size)
 	ssize_t n;
 	int r;
 
+	f->size = UINT64_MAX;
 	if (size <= TRAINER_STATE_SIZE_MAX && file_is_written(rd->ex, f->ino))
 		return 0;
 	begin_anew(f, rd->sink);

@@ -1,0 +1,553 @@
+#include "exp/best.h"
+
+#include <string.h>
+
+#include "exp/complete.h"
+#include "exp/entries.h"
+#include "exp/ranking.h"
+#include "exp/signal.h"
+#include "meta/metric.h"
+
+#define ROWS_MAX (1u << 20)     /* of one curve of one file; of more the last ones */
+#define MEMORY_MAX (64u << 20)  /* bytes for all runs but the one that is asked for */
+#define TRIES 3
+
+struct row {
+	int64_t step;
+	double value;
+};
+
+struct curve {
+	struct row *v;
+	size_t n;
+};
+
+/* A file with the rows of the metrics that decide. */
+struct source {
+	struct run *run;
+	struct signal_file *file;
+	uint64_t ino;
+	int64_t mtime;
+	bool listed;
+	struct curve curve[METRIC_CHOICES];
+};
+
+struct run {
+	uint64_t id; /* of its tracked path */
+	struct bests *bests;
+	struct run *next;
+	uint64_t count; /* meta_checkpoints() before its versions were read */
+	struct ranking *ranking; /* NULL: to be read */
+	bool ranked;
+	struct source **source;
+	size_t n;
+};
+
+struct bests {
+	pthread_mutex_t lock;
+	struct run *first; /* the one that was asked for last */
+	char **names;      /* of the configuration, while somebody asks */
+	size_t choices;
+};
+
+int bests_new(struct bests **ret)
+{
+	struct bests *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return -ENOMEM;
+	pthread_mutex_init(&b->lock, NULL);
+	*ret = b;
+	return 0;
+}
+
+static void source_free(struct source *s)
+{
+	for (size_t i = 0; i < METRIC_CHOICES; i++)
+		free(s->curve[i].v);
+	if (s->file)
+		signal_file_free(s->file);
+	free(s);
+}
+
+static void run_free(struct run *run)
+{
+	for (size_t i = 0; i < run->n; i++)
+		source_free(run->source[i]);
+	free(run->source);
+	if (run->ranking)
+		ranking_free(run->ranking);
+	free(run);
+}
+
+static void free_all(struct run *run)
+{
+	while (run) {
+		struct run *next = run->next;
+
+		run_free(run);
+		run = next;
+	}
+}
+
+void bests_free(struct bests *b)
+{
+	free_all(b->first);
+	pthread_mutex_destroy(&b->lock);
+	free(b);
+}
+
+static size_t run_size(const struct run *run)
+{
+	size_t size = sizeof(*run) + (run->ranking ? ranking_size(run->ranking) : 0);
+
+	for (size_t i = 0; i < run->n; i++)
+		for (size_t j = 0; j < METRIC_CHOICES; j++)
+			size += run->source[i]->curve[j].n * sizeof(struct row);
+	return size;
+}
+
+/* Lets go what has not been asked for for the longest time. */
+static void trim(struct bests *b)
+{
+	size_t size = 0;
+
+	for (struct run *run = b->first; run; run = run->next) {
+		size += run == b->first ? 0 : run_size(run);
+		if (!run->next || size + run_size(run->next) <= MEMORY_MAX)
+			continue;
+		free_all(run->next);
+		run->next = NULL;
+	}
+}
+
+/* The run, first of all afterwards. */
+static struct run *get_run(struct bests *b, uint64_t id)
+{
+	struct run **p = &b->first, *run;
+
+	while (*p && (*p)->id != id)
+		p = &(*p)->next;
+	run = *p;
+	if (run)
+		*p = run->next;
+	else
+		run = calloc(1, sizeof(*run));
+	if (!run)
+		return NULL;
+	run->id = id;
+	run->bests = b;
+	run->next = b->first;
+	b->first = run;
+	return run;
+}
+
+static int find_name(const struct bests *b, const char *name)
+{
+	for (size_t i = 0; i < b->choices; i++)
+		if (!strcmp(b->names[i], name))
+			return (int)i;
+	return -1;
+}
+
+/* --- the rows of a file --- */
+
+static void restart(void *arg)
+{
+	struct source *s = arg;
+
+	for (size_t i = 0; i < METRIC_CHOICES; i++)
+		s->curve[i].n = 0;
+	s->run->ranked = false;
+}
+
+static int add_row(void *arg, int64_t step, const char *name, double value)
+{
+	struct source *s = arg;
+	int choice = find_name(s->run->bests, name);
+	struct curve *c = &s->curve[MAX(choice, 0)];
+	struct row *v;
+
+	if (choice < 0)
+		return 0;
+	if (c->n == ROWS_MAX) {
+		c->n /= 2;
+		memmove(c->v, c->v + c->n, c->n * sizeof(*c->v));
+	}
+	v = array_grow(c->v, c->n, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	c->v = v;
+	v[c->n++] = (struct row){ .step = step, .value = value };
+	s->run->ranked = false;
+	return 0;
+}
+
+static struct source *find_source(const struct run *run, uint64_t ino)
+{
+	for (size_t i = 0; i < run->n; i++)
+		if (run->source[i]->ino == ino)
+			return run->source[i];
+	return NULL;
+}
+
+static int add_source(struct run *run, const struct signal_path *p)
+{
+	struct source *s = find_source(run, p->ino), **v;
+	int r;
+
+	if (s) {
+		s->listed = true;
+		return 0;
+	}
+	v = array_grow(run->source, run->n, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	run->source = v;
+	s = calloc(1, sizeof(*s));
+	r = s ? signal_file_new(p->ino, p->name, &s->file) : -ENOMEM;
+	if (r < 0) {
+		free(s);
+		return r;
+	}
+	s->run = run;
+	s->ino = p->ino;
+	s->listed = true;
+	v[run->n++] = s;
+	return 0;
+}
+
+static int source_compare(const void *pa, const void *pb)
+{
+	const struct source *a = *(struct source *const *)pa, *b = *(struct source *const *)pb;
+
+	if (a->mtime != b->mtime)
+		return a->mtime < b->mtime ? -1 : 1;
+	return a->ino < b->ino ? -1 : a->ino > b->ino;
+}
+
+/* Takes the sources out that are no longer there; the room that they had stays (array_grow()). */
+static void remove_unlisted(struct run *run)
+{
+	size_t out = 0;
+
+	for (size_t i = 0; i < run->n; i++) {
+		if (run->source[i]->listed) {
+			run->source[out++] = run->source[i];
+			continue;
+		}
+		source_free(run->source[i]);
+		run->ranked = false;
+	}
+	run->n = out;
+}
+
+static int read_sources(struct expfs *ex, struct run *run)
+{
+	_cleanup_signal_paths_ struct signal_paths paths = { 0 };
+	int r = signal_paths_load(ex, run->id, &paths);
+
+	for (size_t i = 0; i < run->n; i++)
+		run->source[i]->listed = false;
+	for (size_t i = 0; i < paths.n && r == 0; i++)
+		r = add_source(run, &paths.v[i]);
+	if (r < 0)
+		return r;
+	remove_unlisted(run);
+	for (size_t i = 0; i < run->n && r == 0; i++) {
+		struct source *s = run->source[i];
+
+		r = signal_file_read(ex, s->file, &(struct signal_sink){ restart, add_row, s }, &s->mtime);
+	}
+	return r;
+}
+
+/* --- the versions of a run --- */
+
+struct reading {
+	struct ranking *ranking;
+	uint64_t tracked, version; /* of the last row */
+	size_t begin;  /* the first version of that path */
+	bool counts;
+};
+
+static int add_version(void *arg, const struct metric_version *v)
+{
+	struct reading *rd = arg;
+	struct ranked row = { .tracked = v->tracked, .parent = v->parent, .version = v->id, .step = v->step, .rank = v->rank,
+			      .complete = v->complete };
+	int r = 0;
+
+	if (v->tracked != rd->tracked)
+		rd->begin = ranking_count(rd->ranking);
+	if (v->id != rd->version) {
+		/* The last one of a path that nobody judged yet is being written. */
+		rd->counts = v->there && !v->gone && v->complete != 0 && !(v->complete == VERSION_UNJUDGED && v->head);
+		r = ranking_add_version(rd->ranking, &row, rd->counts);
+	}
+	if (v->gone)
+		ranking_cut(rd->ranking, rd->begin);
+	rd->tracked = v->tracked;
+	rd->version = v->id;
+	return r < 0 || !rd->counts || v->choice < 0 ? r : ranking_add_own(rd->ranking, v->choice, v->at, v->value);
+}
+
+static int read_versions(struct expfs *ex, struct run *run)
+{
+	struct bests *b = run->bests;
+	struct reading rd = { .tracked = 0 };
+	int r;
+
+	run->count = meta_checkpoints(ex->meta);
+	r = ranking_new((int)b->choices, ex->config->best_is_max, &rd.ranking);
+	if (r == 0) {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = metric_list_versions(db, run->id, b->names, b->choices, add_version, &rd);
+	}
+	if (r < 0) {
+		if (rd.ranking)
+			ranking_free(rd.ranking);
+		return r;
+	}
+	run->ranking = rd.ranking;
+	return 0;
+}
+
+struct recorded {
+	struct ranking *ranking;
+	int choice;
+};
+
+static int add_recorded(void *arg, int64_t step, const char *name, double value)
+{
+	struct recorded *c = arg;
+
+	ranking_add_curve(c->ranking, c->choice, step, value);
+	return 0;
+}
+
+static int add_signals(struct expfs *ex, struct run *run)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	int r = 0;
+
+	for (size_t i = 0; i < run->bests->choices && r == 0; i++)
+		r = signal_list(db, run->id, run->bests->names[i], add_recorded, &(struct recorded){ run->ranking, (int)i });
+	return r;
+}
+
+static int rank(struct expfs *ex, struct run *run)
+{
+	int r = ranking_begin(run->ranking);
+
+	if (r < 0)
+		return r;
+	if (run->n > 0)
+		qsort(run->source, run->n, sizeof(*run->source), source_compare);
+	for (size_t i = 0; i < run->n; i++)
+		for (int k = 0; k < (int)run->bests->choices; k++) {
+			const struct curve *c = &run->source[i]->curve[k];
+
+			for (size_t j = 0; j < c->n; j++)
+				ranking_add_curve(run->ranking, k, c->v[j].step, c->v[j].value);
+		}
+	r = add_signals(ex, run);
+	return r < 0 ? r : ranking_end(run->ranking);
+}
+
+/* Brings what is known of a run in line with what it is now. */
+static int update(struct expfs *ex, struct run *run)
+{
+	int r = read_sources(ex, run);
+
+	if (r == 0 && (!run->ranking || run->count != meta_checkpoints(ex->meta))) {
+		if (run->ranking)
+			ranking_free(steal(&run->ranking));
+		run->ranked = false;
+		r = read_versions(ex, run);
+	}
+	if (r == 0 && !run->ranked)
+		r = rank(ex, run);
+	run->ranked = r == 0;
+	return r;
+}
+
+/* --- the best of a set --- */
+
+/* The best of a run, or of several. */
+struct found {
+	bool any;
+	size_t choice;
+	double value;
+	struct ranked ranked;
+};
+
+static int id_compare(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Of versions that were overwritten before anybody asked it is not known. */
+static int judge(struct expfs *ex, struct ranked *v)
+{
+	_cleanup_free_ char *name = NULL;
+	struct version_row row;
+	int r;
+
+	if (v->complete != VERSION_UNJUDGED)
+		return v->complete;
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = version_get(db, v->version, &row);
+		if (r == 0)
+			r = tracked_name(db, v->tracked, &name);
+	}
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	v->complete = complete_version_fault(ex, &row, name) == NULL;
+	return v->complete;
+}
+
+static int is_visible(const struct checkpoint_set *s, const struct ranked *v)
+{
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	struct tracked_row t;
+	int r;
+
+	if (!s->cred)
+		return 1;
+	db = meta_reader(s->ex->meta);
+	r = tracked_get(db, v->tracked, &t);
+	return r < 0 ? (r == -ENOENT ? 0 : r) : checkpoint_is_visible(s, db, &t);
+}
+
+/* dirs: ids of the set, sorted. */
+static int find_in_run(const struct checkpoint_set *s, const uint64_t *dirs, struct run *run, size_t choice,
+		       struct found *found)
+{
+	struct ranked *v;
+	double value;
+	int r = 0;
+
+	for (size_t i = 0; (v = ranking_at(run->ranking, (int)choice, i, &value)) != NULL; i++) {
+		if (s->scope == TRACKED_DIR && !bsearch(&v->parent, dirs, s->n, sizeof(*dirs), id_compare))
+			continue;
+		if (found->any && choice == found->choice &&
+		    !ranking_is_better(s->ex->config->best_is_max, v, value, &found->ranked, found->value))
+			return 0;
+		r = judge(s->ex, v);
+		if (r > 0)
+			r = is_visible(s, v);
+		if (r != 0)
+			break;
+	}
+	if (r > 0)
+		*found = (struct found){ .any = true, .choice = choice, .value = value, .ranked = *v };
+	return MIN(r, 0);
+}
+
+static int look_into_run(const struct checkpoint_set *s, const uint64_t *dirs, uint64_t id, struct found *found)
+{
+	struct bests *b = s->ex->bests;
+	struct run *run;
+	int r;
+
+	scoped_lock(&b->lock);
+	b->names = s->ex->config->best_metric;
+	for (b->choices = 0; b->choices < METRIC_CHOICES && b->names[b->choices];)
+		b->choices++;
+	run = get_run(b, id);
+	if (!run)
+		return -ENOMEM;
+	r = update(s->ex, run);
+	for (size_t i = 0; i < b->choices && r == 0 && (!found->any || i <= found->choice); i++)
+		r = find_in_run(s, dirs, run, i, found);
+	trim(b);
+	return r;
+}
+
+/* The runs of the directories, each once; to be freed. */
+static int list_runs(const struct checkpoint_set *s, uint64_t **ret, size_t *ret_n)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
+	_cleanup_free_ uint64_t *v = calloc(s->n + 1, sizeof(*v));
+	size_t n = 0, out = 0;
+
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n; i++) {
+		struct tracked_row t;
+		int r = tracked_get(db, s->ids[i], &t);
+
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r == 0)
+			v[n++] = t.run;
+	}
+	if (n > 0)
+		qsort(v, n, sizeof(*v), id_compare);
+	for (size_t i = 0; i < n; i++)
+		if (out == 0 || v[i] != v[out - 1])
+			v[out++] = v[i];
+	*ret = steal(&v);
+	*ret_n = out;
+	return 0;
+}
+
+static int resolve(const struct checkpoint_set *s, const struct found *found, struct best *ret)
+{
+	struct tracked_row t;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
+
+		r = tracked_get(db, found->ranked.tracked, &t);
+	}
+	if (r == 0)
+		r = checkpoint_resolve(s->ex, &t, found->ranked.version, &ret->checkpoint);
+	if (r < 0)
+		return r;
+	ret->metric = s->ex->config->best_metric[found->choice];
+	ret->value = found->value;
+	return 0;
+}
+
+static int find_best(const struct checkpoint_set *s, struct best *ret)
+{
+	_cleanup_free_ uint64_t *dirs = malloc((s->n + 1) * sizeof(*dirs)), *runs = NULL;
+	struct found found = { .any = false };
+	size_t n = 0;
+	int r = dirs ? list_runs(s, &runs, &n) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	if (s->n > 0) {
+		memcpy(dirs, s->ids, s->n * sizeof(*dirs));
+		qsort(dirs, s->n, sizeof(*dirs), id_compare);
+	}
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = look_into_run(s, dirs, runs[i], &found);
+	if (r < 0)
+		return r;
+	return found.any ? resolve(s, &found, ret) : -ENOENT;
+}
+
+/* A version may be forgotten between finding and resolving it: then another is the best. */
+int checkpoint_best(const struct checkpoint_set *s, struct best *ret)
+{
+	int r = -ENOENT;
+
+	for (int i = 0; i < TRIES && r == -ENOENT; i++) {
+		uint64_t count = meta_checkpoints(s->ex->meta);
+
+		r = find_best(s, ret);
+		if (r == -ENOENT && count == meta_checkpoints(s->ex->meta))
+			break;
+	}
+	return r;
+}
