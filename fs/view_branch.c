@@ -1,7 +1,8 @@
-/* branches/<name>/ with latest, step/, run and texts, and the first two of them in .expfs/. */
+/* branches/<name>/ with latest, best, step/, run and texts, and the first three of them in .expfs/. */
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/best.h"
 #include "exp/branch.h"
 #include "exp/path.h"
 #include "view_kind.h"
@@ -66,6 +67,17 @@ int view_branch_stat(struct view_req *q, const struct view_key *key, struct stat
 	return 0;
 }
 
+/* A selection of that name goes before it, once there are such. */
+static int get_best(const struct checkpoint_set *set, struct checkpoint *ret)
+{
+	struct best best;
+	int r = checkpoint_best(set, &best);
+
+	if (r == 0)
+		*ret = best.checkpoint;
+	return r;
+}
+
 static int get_shown(struct view_req *q, const struct view_key *key, struct checkpoint *ret)
 {
 	_cleanup_checkpoint_set_ struct checkpoint_set set = { 0 };
@@ -73,8 +85,14 @@ static int get_shown(struct view_req *q, const struct view_key *key, struct chec
 
 	if (r < 0)
 		return r;
-	if (key->kind == VIEW_BRANCH_LATEST || key->kind == VIEW_DOT_LATEST)
+	switch (key->kind) {
+	case VIEW_BRANCH_LATEST:
+	case VIEW_DOT_LATEST:
 		return checkpoint_latest(&set, ret);
+	case VIEW_BRANCH_BEST:
+	case VIEW_DOT_BEST:
+		return get_best(&set, ret);
+	}
 	return checkpoint_nearest(&set, key->n, ret);
 }
 
@@ -165,6 +183,8 @@ static int lookup_branch(struct view_req *q, const struct view_key *key, const c
 	*ret = (struct view_key){ .dir = key->dir };
 	if (!strcmp(name, "latest"))
 		ret->kind = branch ? VIEW_BRANCH_LATEST : VIEW_DOT_LATEST;
+	else if (!strcmp(name, "best"))
+		ret->kind = branch ? VIEW_BRANCH_BEST : VIEW_DOT_BEST;
 	else if (!strcmp(name, "step"))
 		ret->kind = branch ? VIEW_BRANCH_STEPS : VIEW_DOT_STEPS;
 	else if (!strcmp(name, "run") && branch)
@@ -180,9 +200,15 @@ static int lookup_step(struct view_req *q, const struct view_key *key, const cha
 	return view_parse_step(name, &ret->n) ? 0 : -ENOENT;
 }
 
+static bool is_of_checkpoint(const struct view_key *key)
+{
+	return key->kind == VIEW_BRANCH_LATEST || key->kind == VIEW_DOT_LATEST || key->kind == VIEW_BRANCH_BEST ||
+	       key->kind == VIEW_DOT_BEST;
+}
+
 static int list_branch(struct view_req *q, const struct view_key *key, struct view_list *l)
 {
-	static const char *const names[] = { "latest", "step", "run", "HEAD", "pending", "log", "manifest.yaml",
+	static const char *const names[] = { "latest", "best", "step", "run", "HEAD", "pending", "log", "manifest.yaml",
 					     "lineage.json", "history" };
 	int r = 0;
 
@@ -191,7 +217,7 @@ static int list_branch(struct view_req *q, const struct view_key *key, struct vi
 		struct view_key k;
 
 		r = lookup_branch(q, key, names[i], &k);
-		if (r == 0 && (k.kind == VIEW_BRANCH_LATEST || k.kind == VIEW_DOT_LATEST))
+		if (r == 0 && is_of_checkpoint(&k))
 			r = stat_checkpoint(q, &k, &st);
 		if (r == 0 && k.kind == VIEW_BRANCH_RUN)
 			r = is_root(q, key->dir);
@@ -232,11 +258,13 @@ static int list_steps(struct view_req *q, const struct view_key *key, struct vie
 const struct view_ops view_branch_ops[] = {
 	[VIEW_BRANCH] = { S_IFDIR, .stat = view_branch_stat, .lookup = lookup_branch, .list = list_branch },
 	[VIEW_BRANCH_LATEST] = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
+	[VIEW_BRANCH_BEST] = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
 	[VIEW_BRANCH_STEPS] = { S_IFDIR, .stat = view_branch_stat, .lookup = lookup_step, .list = list_steps },
 	[VIEW_BRANCH_STEP] = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
 	[VIEW_BRANCH_RUN] = { S_IFLNK, .stat = view_branch_stat, .target = run_target },
 	[VIEW_DOT] = { S_IFDIR, .stat = view_branch_stat, .lookup = lookup_branch, .list = list_branch },
 	[VIEW_DOT_LATEST] = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
+	[VIEW_DOT_BEST] = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
 	[VIEW_DOT_STEPS] = { S_IFDIR, .stat = view_branch_stat, .lookup = lookup_step, .list = list_steps },
 	[VIEW_DOT_STEP] = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
 };

@@ -10,11 +10,13 @@
 enum view_kind {
 	VIEW_BRANCH,        /* branches/<name>/; dir: inode of the run */
 	VIEW_BRANCH_LATEST,
+	VIEW_BRANCH_BEST,
 	VIEW_BRANCH_STEPS,  /* step/ */
 	VIEW_BRANCH_STEP,   /* n: the step */
 	VIEW_BRANCH_RUN,
 	VIEW_DOT,           /* .expfs/; dir: inode of the directory that it is in */
 	VIEW_DOT_LATEST,
+	VIEW_DOT_BEST,
 	VIEW_DOT_STEPS,
 	VIEW_DOT_STEP,
 	VIEW_HISTORY,        /* .expfs/history/, and the paths in it; n: id of a tracked path */

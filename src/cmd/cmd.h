@@ -39,6 +39,10 @@ void cmd_print_text(const char *text);
 /* Prints an answer as JSON. */
 void cmd_print_json(const json_t *j);
 
+/* A number of an answer, which may be the text of one that JSON does not know. */
+#define CMD_NUMBER 32
+void cmd_format_number(const json_t *number, char ret[static CMD_NUMBER]);
+
 /* A number of bytes for people, as "1.2 GiB". */
 void cmd_format_bytes(double bytes, char ret[static 16]);
 void cmd_print_bytes(double bytes);

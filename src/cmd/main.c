@@ -120,6 +120,14 @@ void cmd_print_json(const json_t *j)
 	putchar('\n');
 }
 
+void cmd_format_number(const json_t *number, char ret[static CMD_NUMBER])
+{
+	if (json_is_string(number))
+		snprintf(ret, CMD_NUMBER, "%s", json_string_value(number));
+	else
+		snprintf(ret, CMD_NUMBER, "%.9g", json_number_value(number));
+}
+
 void cmd_format_bytes(double bytes, char ret[static 16])
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };

@@ -42,6 +42,20 @@ static void print_state(const json_t *branch)
 	printf(": %s\n", hash);
 }
 
+static void print_best(const json_t *best)
+{
+	char value[CMD_NUMBER];
+
+	if (!json_is_object(best))
+		return;
+	cmd_format_number(json_object_get(best, "value"), value);
+	printf("; best ");
+	cmd_print_text(cmd_string(best, "path"));
+	printf(", ");
+	cmd_print_text(cmd_string(best, "metric"));
+	printf(" %s", value);
+}
+
 static void print_branches(const json_t *branches)
 {
 	const json_t *b;
@@ -56,6 +70,7 @@ static void print_branches(const json_t *branches)
 		cmd_print_text(json_is_object(latest) ? cmd_string(latest, "path") : "no complete checkpoint");
 		if (json_is_integer(json_object_get(latest, "step")))
 			printf(", step %" JSON_INTEGER_FORMAT, cmd_number(latest, "step"));
+		print_best(json_object_get(b, "best"));
 		putchar('\n');
 		print_state(b);
 	}
@@ -110,8 +125,9 @@ const struct command cmd_status = {
 	.summary = "show branches, newest checkpoints, space and warnings",
 	.help = "Shows where a store is mounted; how many bytes its files have (raw), equal\n"
 		"contents counted once (unique), and what they take of the disk (stored); each\n"
-		"branch with its newest complete checkpoint, its experiment, and what was edited\n"
-		"since; and what is to be looked after.\n"
+		"branch with its newest complete checkpoint, the best by best.metric in the store's\n"
+		"config.yaml, its experiment, and what was edited since; and what is to be looked\n"
+		"after.\n"
 		"\n"
 		"PATH lies in a mount: its store is meant, and only branches at, below or above\n"
 		"PATH are shown. Otherwise the store is that of --store or of the environment\n"

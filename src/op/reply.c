@@ -1,5 +1,6 @@
 #include "op/reply.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,13 @@ json_t *reply_text(const char *bytes)
 		s += n;
 	}
 	return json_stringn(text, (size_t)(to - text));
+}
+
+json_t *reply_number(double value)
+{
+	if (isnan(value))
+		return json_string("nan");
+	return isinf(value) ? json_string(value < 0 ? "-inf" : "inf") : json_real(value);
 }
 
 json_t *reply_path(const char *path)

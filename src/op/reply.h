@@ -15,6 +15,9 @@ json_t *reply_path(const char *path);
 json_t *reply_time(int64_t ns);
 void reply_time_text(const char *text, char ret[static REPLY_TIME_TEXT]);
 
+/* A number; one that is none in JSON as text: "nan", "inf", "-inf". */
+json_t *reply_number(double value);
+
 /* A path in the arguments of an operation, of any bytes, from the top of the store: as "path" with
  * a slash in front or, where it is no UTF-8, in hex as "path_hex". */
 int reply_put_path(json_t *args, const char *path);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/best.h"
 #include "exp/branch.h"
 #include "exp/keeper.h"
 #include "exp/path.h"
@@ -67,21 +68,35 @@ static int get_space(struct expfs *ex, struct space *ret)
 	return add_live(ex, ret);
 }
 
+static json_t *checkpoint_json(const struct checkpoint *c)
+{
+	_cleanup_free_ char *path = checkpoint_place(c);
+
+	return path ? json_pack("{s:o, s:o}", "path", reply_path(path), "step",
+				c->version.step == NO_STEP ? json_null() : json_integer(c->version.step)) : NULL;
+}
+
 static int latest_json(const struct checkpoint_set *s, json_t **ret)
 {
 	_cleanup_checkpoint_ struct checkpoint c = { 0 };
-	_cleanup_free_ char *path = NULL;
 	int r = checkpoint_latest(s, &c);
 
-	*ret = json_null();
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	path = checkpoint_place(&c);
-	if (!path)
-		return -ENOMEM;
-	*ret = json_pack("{s:o, s:o}", "path", reply_path(path), "step",
-			 c.version.step == NO_STEP ? json_null() : json_integer(c.version.step));
-	return 0;
+	*ret = r == 0 ? checkpoint_json(&c) : json_null();
+	return r == -ENOENT ? 0 : r < 0 ? r : *ret ? 0 : -ENOMEM;
+}
+
+static int best_json(const struct checkpoint_set *s, json_t **ret)
+{
+	struct best b = { .value = 0 };
+	int r = checkpoint_best(s, &b);
+
+	*ret = r == 0 ? checkpoint_json(&b.checkpoint) : json_null();
+	if (r == 0) {
+		json_object_set_new(*ret, "metric", reply_text(b.metric));
+		json_object_set_new(*ret, "value", reply_number(b.value));
+	}
+	checkpoint_free(&b.checkpoint);
+	return r == -ENOENT ? 0 : r < 0 ? r : *ret ? 0 : -ENOMEM;
 }
 
 static int head_json(struct expfs *ex, uint64_t branch, json_t **ret)
@@ -116,19 +131,22 @@ static int pending_json(struct expfs *ex, uint64_t branch, json_t **ret, json_t 
 static int add_branch(struct expfs *ex, const struct branch *b, json_t *branches, json_t *warnings)
 {
 	_cleanup_checkpoint_set_ struct checkpoint_set s = { 0 };
-	_cleanup_json_ json_t *latest = NULL, *head = NULL, *pending = NULL;
+	_cleanup_json_ json_t *latest = NULL, *best = NULL, *head = NULL, *pending = NULL;
 	int r = checkpoint_set_of_run(ex, NULL, b->ino, &s);
 
 	if (r == 0)
 		r = latest_json(&s, &latest);
+	if (r == 0)
+		r = best_json(&s, &best);
 	if (r == 0)
 		r = head_json(ex, b->id, &head);
 	if (r == 0)
 		r = pending_json(ex, b->id, &pending, warnings);
 	if (r < 0)
 		return r;
-	json_array_append_new(branches, json_pack("{s:o, s:o, s:O, s:O, s:O}", "name", reply_text(b->name), "run",
-						  reply_path(b->path), "head", head, "pending", pending, "latest", latest));
+	json_array_append_new(branches, json_pack("{s:o, s:o, s:O, s:O, s:O, s:O}", "name", reply_text(b->name), "run",
+						  reply_path(b->path), "head", head, "pending", pending, "latest", latest,
+						  "best", best));
 	r = warn_of_checkpoints(ex, b, json_is_null(latest), warnings);
 	return r < 0 ? r : warn_of_manifests(ex, b, warnings);
 }
