@@ -17,6 +17,7 @@ expfs_SOURCES = \
 	src/cmd/copy.c src/cmd/copy.h \
 	src/cmd/forget.c \
 	src/cmd/commit.c \
+	src/cmd/signal.c \
 	src/cmd/fsck.c
 expfs_LDADD = $(libexpfs_LIBS) $(FUSE_LIBS)
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/best.h"
 #include "exp/checkpoint.h"
 #include "exp/complete.h"
 #include "exp/entries.h"
@@ -139,6 +140,28 @@ static int load_versions(struct expfs *ex, const char *path, struct history *h)
 	return r;
 }
 
+/* The best version of the run, whoever may see it. */
+static int find_best(struct expfs *ex, uint64_t run, uint64_t *ret)
+{
+	_cleanup_checkpoint_set_ struct checkpoint_set s = { 0 };
+	struct best best = { .metric = NULL };
+	struct tracked_row t;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = tracked_get(db, run, &t);
+	}
+	if (r == 0)
+		r = t.ino ? checkpoint_set_of_run(ex, NULL, t.ino, &s) : -ENOENT;
+	if (r == 0)
+		r = checkpoint_best(&s, &best);
+	*ret = r == 0 ? best.checkpoint.version.id : 0;
+	checkpoint_free(&best.checkpoint);
+	return r == -ENOENT ? 0 : r;
+}
+
 int history_load(struct expfs *ex, const char *path, struct history *ret)
 {
 	_cleanup_history_ struct history h = { .n = 0 };
@@ -152,6 +175,8 @@ int history_load(struct expfs *ex, const char *path, struct history *ret)
 		r = experiment_settle(ex, t.run);
 	if (r == 0)
 		r = load_versions(ex, path, &h);
+	if (r == 0 && h.tracked.role == ROLE_WEIGHTS)
+		r = find_best(ex, h.tracked.run, &h.best);
 	if (r < 0)
 		return r;
 	if (h.n == 0)
@@ -185,6 +210,8 @@ const char *history_need(const struct history *h, const struct history_version *
 		return v->held ? "it is what the path holds" : "it is what the path held until it began to be written";
 	if (h->tracked.ino && h->tracked.role == ROLE_WEIGHTS && v == last_complete(h))
 		return "it is the last complete one of the checkpoint, which latest and step/ lead to";
+	if (v->row.id == h->best)
+		return "it is the best of its branch, which best leads to";
 	if (v->on_line)
 		return h->tracked.role == ROLE_WEIGHTS ? "it is the last checkpoint of its experiment" :
 							 "an experiment of its run consists of it";

@@ -22,6 +22,7 @@ struct history {
 	char *name; /* the last component */
 	struct history_version *v; /* oldest first */
 	size_t n;
+	uint64_t best; /* id of the version that is the best of the run (exp/best.h), 0: none has a metric */
 };
 
 /* -ENOENT: nothing is known of the path; -EISDIR: it is a directory that never was a checkpoint. */

@@ -16,6 +16,7 @@ libexpfs_a_SOURCES += \
 	src/exp/judge.c src/exp/judge.h \
 	src/exp/metric.c src/exp/metric.h \
 	src/exp/signal.c src/exp/signal.h \
+	src/exp/curves.c src/exp/curves.h \
 	src/exp/ranking.c src/exp/ranking.h \
 	src/exp/best.c src/exp/best.h \
 	src/exp/checkpoint.c src/exp/checkpoint.h \

@@ -77,6 +77,9 @@ int version_delete(struct db *db, uint64_t id)
 		r = db_run(db, "UPDATE line SET version=NULL WHERE version=?1", "i", (int64_t)id);
 	if (r == 0)
 		r = metric_clear(db, id);
+	if (r == 0) /* of one that was judged it is news */
+		r = db_run(db, "UPDATE version SET complete=0 WHERE id=?1 AND complete=1", "i", (int64_t)id);
+	db->checkpoints = db->checkpoints || sqlite3_changes(db->sql) > 0;
 	return r < 0 ? r : db_run(db, "DELETE FROM version WHERE id=?1", "i", (int64_t)id);
 }
 

@@ -10,5 +10,6 @@ libexpfs_a_SOURCES += \
 	src/op/history.c \
 	src/op/forget.c \
 	src/op/commit.c \
+	src/op/signal.c \
 	src/op/status.c \
 	src/op/fsck.c

@@ -14,6 +14,7 @@ static const struct {
 	{ "history", op_history },
 	{ "log", op_log },
 	{ "show", op_show },
+	{ "signal", op_signal },
 	{ "status", op_status },
 };
 

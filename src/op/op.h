@@ -52,6 +52,11 @@ enum op_exit op_history(struct expfs *ex, const struct op_caller *caller, const 
  * "why"}], "freed": bytes}. OP_NO: it is not known, or needed; {"error"} says so. */
 enum op_exit op_forget(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
+/* op/signal.c: {"branch": name, or "path": any path of its run} → {"branch", "run", "curves": [{"name", "points": [[step,
+ * value]]}]}, by name and step; with "name" of that curve alone. With {"step": n, "values": [{"name", "value": text}]} these
+ * are recorded → {"branch", "run", "step", "recorded": n}. OP_NO: there is no such branch, or curve; {"error"} says so. */
+enum op_exit op_signal(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
 /* op/fsck.c: {"repair": bool} → {"clean": bool, "problems": [{"kind", "path",
  * "text", "repaired"}], "found": n, "left": n, "objects": n, "inodes": n, "bytes":
  * n}; found and left (not repaired) count also what is not listed. OP_NO: damage
