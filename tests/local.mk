@@ -65,6 +65,7 @@ bats_tests = \
 	tests/history.bats \
 	tests/manifest.bats \
 	tests/experiments.bats \
+	tests/best.bats \
 	tests/readme.bats \
 	tests/probes.bats
 
