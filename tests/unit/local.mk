@@ -15,6 +15,7 @@ unit_tests = \
 	tests/unit/test_metrics \
 	tests/unit/test_object \
 	tests/unit/test_pickle \
+	tests/unit/test_ranking \
 	tests/unit/test_role \
 	tests/unit/test_tensors \
 	tests/unit/test_pyjson \
@@ -52,6 +53,8 @@ tests_unit_test_object_SOURCES = tests/unit/test_object.c tests/unit/test.h
 tests_unit_test_object_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_pickle_SOURCES = tests/unit/test_pickle.c tests/unit/test.h
 tests_unit_test_pickle_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_ranking_SOURCES = tests/unit/test_ranking.c tests/unit/test.h
+tests_unit_test_ranking_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_role_SOURCES = tests/unit/test_role.c tests/unit/test.h
 tests_unit_test_role_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_tensors_SOURCES = tests/unit/test_tensors.c tests/unit/test.h

@@ -78,6 +78,37 @@ static void runs_are_added_each_once(void **state)
 	taken("runs: [/12]\n", "/12", NULL);
 }
 
+/* The names of metrics, joined by spaces, and the mode. */
+static void best_is(const char *text, const char *names, bool max)
+{
+	_cleanup_config_ struct config *c = NULL;
+	_cleanup_free_ char *error = NULL;
+	char found[256] = "";
+
+	if (parse(text, &c, &error) != 0)
+		fail_msg("%s", error ? error : "no message");
+	for (char **p = c->best_metric; *p; p++)
+		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s", *found ? " " : "", *p);
+	assert_string_equal(found, names);
+	assert_int_equal(c->best_is_max, max);
+	assert_null(c->unknown[0]);
+}
+
+static void the_best_metric_is_one_name_or_a_list(void **state)
+{
+	static const char defaults[] = "val_loss eval_loss loss";
+
+	best_is("", defaults, false);
+	best_is(config_default_text, defaults, false);
+	best_is("best:\n", defaults, false);
+	best_is("best: {metric: , mode: }\n", defaults, false);
+	best_is("best: {metric: []}\n", defaults, false);
+	best_is("best: {mode: max}\n", defaults, true);
+	best_is("best:\n  metric: acc/val\n  mode: max\n", "acc/val", true);
+	best_is("best: {metric: [acc, val loss]}\n", "acc val loss", false);
+	best_is("best: {metric: [a, b, c, d, e, f, g, h]}\n", "a b c d e f g h", false);
+}
+
 static void roles_are_given_and_taken_away(void **state)
 {
 	static const char text[] = "roles:\n"
@@ -140,6 +171,15 @@ static void a_mistake_is_told_with_its_line(void **state)
 	refused("roles: {WEIGHTS: [{a: b}]}\n", "roles");
 	refused("runs: [/a]\n\nruns: [/b]\n", "line 3: runs: stands here a second time");
 	refused("roles: {HP: [a], HP: [b]}\n", "HP: stands here a second time");
+	refused("best: loss\n", "line 1: best: metric and mode");
+	refused("best:\n  mode: lowest\n", "line 2: best.mode: min or max");
+	refused("best: {mode: [min]}\n", "best.mode");
+	refused("best: {metric: {a: b}}\n", "best.metric");
+	refused("best: {metric: [[a]]}\n", "best.metric");
+	refused("best: {metric: \"\"}\n", "best.metric");
+	refused("best: {metric: \"a\\0b\"}\n", "best.metric");
+	refused("best: {metric: [a, b, c, d, e, f, g, h, i]}\n", "best.metric: more than 8 names");
+	refused("best: {mode: min, mode: max}\n", "mode: stands here a second time");
 	refused("- a\n- b\n", "line 1");
 	refused("text\n", "line 1");
 	refused("runs: [/a\n", "line");
@@ -232,6 +272,7 @@ int main(void)
 		cmocka_unit_test(the_text_that_init_writes_is_the_default),
 		cmocka_unit_test(nothing_is_the_default),
 		cmocka_unit_test(runs_are_added_each_once),
+		cmocka_unit_test(the_best_metric_is_one_name_or_a_list),
 		cmocka_unit_test(roles_are_given_and_taken_away),
 		cmocka_unit_test(keys_of_later_versions_are_left_alone),
 		cmocka_unit_test(what_makes_an_experiment_is_read),
