@@ -173,19 +173,20 @@ bool file_in_use(struct expfs *ex, uint64_t ino)
 bool file_is_written(struct expfs *ex, uint64_t ino)
 {
 	struct file_table *t = ex->files;
+	int64_t end = 0; /* of the first close that was seen: a child that inherited a handle may close it at any time */
 
 	scoped_lock(&t->lock);
 	for (;;) {
 		struct file *f = *find(t, ino);
 		struct timespec until;
-		int64_t closed;
 
 		if (!f || f->writers == 0)
 			return false;
-		closed = f->closed_at;
-		if (!closed || monotonic_ns() > closed + RELEASE_WAIT_NS || t->waiters == WAITERS_MAX)
+		if (!end)
+			end = f->closed_at + RELEASE_WAIT_NS;
+		if (!f->closed_at || monotonic_ns() > end || t->waiters == WAITERS_MAX)
 			return true;
-		until = ns_timespec(closed + RELEASE_WAIT_NS);
+		until = ns_timespec(end);
 		t->waiters++;
 		pthread_cond_timedwait(&t->released, &t->lock, &until);
 		t->waiters--;
