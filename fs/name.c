@@ -254,7 +254,7 @@ static int tx_make(struct db *db, void *arg)
 		r = insert_entry(db, m->fs, m->parent, m->name, &m->row);
 	if (r == 0 && m->name)
 		r = inode_touch_dir(db, m->parent, now, is_dir);
-	return r == 0 && m->name && m->object ? tx_track_made(m->fs->ex, db, m->parent) : r;
+	return r == 0 && m->name && m->object ? tx_track_made(m->fs->ex, db, m->parent, m->name, &m->row) : r;
 }
 
 int fs_make(fuse_req_t req, struct fs_make *m)

@@ -159,6 +159,23 @@ in_history() {
     best_is "$R/step_3.pt"
 }
 
+@test "a metrics file counts from its first line on, though nobody closed it yet" {
+    steps 1 2
+    background python3 -c 'import sys, time
+f = open(sys.argv[1], "w", buffering=1)
+f.write("step,val_loss\n1,0.5\n")
+time.sleep(300)' "$R/metrics.csv"
+    wait_until test -s "$R/metrics.csv"
+    best_is "$R/step_1.pt"
+    "$EXPFS" signal "$R" | grep -q ' 1  0.5 '
+    kill -KILL "$BG"
+    wait "$BG" 2>/dev/null || true
+    best_is "$R/step_1.pt"
+    kill_daemon
+    mount_store
+    best_is "$R/step_1.pt"
+}
+
 @test "a metrics file that is written anew counts as it is now" {
     steps 1 2 3
     printf '{"step": %d, "val_loss": %s}\n' 1 0.5 2 0.25 >"$R/metrics.jsonl"

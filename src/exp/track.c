@@ -363,14 +363,23 @@ static int track_gone(struct expfs *ex, struct db *db, uint64_t dir, const char 
 	return track(ex, db, dir, name, NULL, NULL, drop);
 }
 
-static int track_made(struct expfs *ex, struct db *db, uint64_t dir)
+/* Metrics count while they are being written, which may take as long as the training does. */
+static int track_made(struct expfs *ex, struct db *db, uint64_t dir, const char *name, const struct inode_row *row)
 {
+	struct file_drop drop = { .n = 0 }; /* a name that was not there holds no version that could end */
 	const struct ancestry *a;
+	struct dirent_row d;
 	int r = ancestry_get(ex, db, dir, &a);
 
+	if (r == 0 && a->checkpoint)
+		return track_member(ex, db, a);
+	if (r == 0)
+		r = dirent_get(db, dir, name, &d);
 	if (r < 0)
 		return r == -ENOENT || r == -ENAMETOOLONG ? 0 : r;
-	return a->checkpoint ? track_member(ex, db, a) : 0;
+	if ((d.class == 0 && !a->gives_role) || ancestry_role(ex, a, name, d.class) != ROLE_SIGNALS)
+		return 0;
+	return track_file(ex, db, a, name, &d, row, ROLE_SIGNALS, &drop);
 }
 
 struct name_list {
@@ -679,9 +688,9 @@ int tx_track_gone(struct expfs *ex, struct db *db, uint64_t dir, const char *nam
 	return forgive(ex, track_gone(ex, db, dir, name, drop));
 }
 
-int tx_track_made(struct expfs *ex, struct db *db, uint64_t dir)
+int tx_track_made(struct expfs *ex, struct db *db, uint64_t dir, const char *name, const struct inode_row *row)
 {
-	return forgive(ex, track_made(ex, db, dir));
+	return forgive(ex, track_made(ex, db, dir, name, row));
 }
 
 int tx_track_inode(struct expfs *ex, struct db *db, const struct inode_row *row, struct file_drop *drop)

@@ -33,8 +33,8 @@ int tx_track_inode(struct expfs *ex, struct db *db, const struct inode_row *row,
 /* The name in the directory leads to nothing now. */
 int tx_track_gone(struct expfs *ex, struct db *db, uint64_t dir, const char *name, struct file_drop *drop);
 
-/* A file was made in the directory, which holds nothing yet. */
-int tx_track_made(struct expfs *ex, struct db *db, uint64_t dir);
+/* A file was made in the directory with that name and row, which holds nothing yet. */
+int tx_track_made(struct expfs *ex, struct db *db, uint64_t dir, const char *name, const struct inode_row *row);
 
 /* The content of a file is about to be changed in place. again: by a handle that was
  * closed once, as by a forked child: the version of then was none. */
