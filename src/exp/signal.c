@@ -232,7 +232,7 @@ int signal_file_read(struct expfs *ex, struct signal_file *f, const struct signa
 	if (r == 0)
 		r = file_get(ex, f->ino, &file);
 	if (r == 0)
-		r = file_read_begin(file, &o, &rd.fd);
+		r = file_read_begin(file, true, &o, &rd.fd);
 	if (r == 0 && o)
 		r = read_content(&rd, object_id(o), row.size);
 	else if (r == 0 || r == -ESTALE || r == -EINVAL)
