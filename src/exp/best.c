@@ -6,6 +6,7 @@
 #include "exp/entries.h"
 #include "exp/ranking.h"
 #include "exp/signal.h"
+#include "meta/experiment.h"
 #include "meta/metric.h"
 
 #define ROWS_MAX (1u << 20)     /* of one curve of one file; of more the last ones */
@@ -274,8 +275,8 @@ struct reading {
 static int add_version(void *arg, const struct metric_version *v)
 {
 	struct reading *rd = arg;
-	struct ranked row = { .tracked = v->tracked, .parent = v->parent, .version = v->id, .step = v->step, .rank = v->rank,
-			      .complete = v->complete };
+	struct ranked row = { .tracked = v->tracked, .parent = v->parent, .version = v->id, .experiment = v->experiment,
+			      .step = v->step, .rank = v->rank, .complete = v->complete };
 	int r = 0;
 
 	if (v->tracked != rd->tracked)
@@ -425,8 +426,15 @@ static int is_visible(const struct checkpoint_set *s, const struct ranked *v)
 	return r < 0 ? (r == -ENOENT ? 0 : r) : checkpoint_is_visible(s, db, &t);
 }
 
-/* dirs: ids of the set, sorted. */
-static int find_in_run(const struct checkpoint_set *s, const uint64_t *dirs, struct run *run, size_t choice,
+/* ids: those of the set, sorted. */
+static bool is_in_set(const struct checkpoint_set *s, const uint64_t *ids, const struct ranked *v)
+{
+	const uint64_t *key = s->scope == TRACKED_DIR ? &v->parent : &v->experiment;
+
+	return s->scope == TRACKED_RUN || bsearch(key, ids, s->n, sizeof(*ids), id_compare);
+}
+
+static int find_in_run(const struct checkpoint_set *s, const uint64_t *ids, struct run *run, size_t choice,
 		       struct found *found)
 {
 	struct ranked *v;
@@ -434,7 +442,7 @@ static int find_in_run(const struct checkpoint_set *s, const uint64_t *dirs, str
 	int r = 0;
 
 	for (size_t i = 0; (v = ranking_at(run->ranking, (int)choice, i, &value)) != NULL; i++) {
-		if (s->scope == TRACKED_DIR && !bsearch(&v->parent, dirs, s->n, sizeof(*dirs), id_compare))
+		if (!is_in_set(s, ids, v))
 			continue;
 		if (found->any && choice == found->choice &&
 		    !ranking_is_better(s->ex->config->best_is_max, v, value, &found->ranked, found->value))
@@ -450,7 +458,7 @@ static int find_in_run(const struct checkpoint_set *s, const uint64_t *dirs, str
 	return MIN(r, 0);
 }
 
-static int look_into_run(const struct checkpoint_set *s, const uint64_t *dirs, uint64_t id, struct found *found)
+static int look_into_run(const struct checkpoint_set *s, const uint64_t *ids, uint64_t id, struct found *found)
 {
 	struct bests *b = s->ex->bests;
 	struct run *run;
@@ -465,36 +473,55 @@ static int look_into_run(const struct checkpoint_set *s, const uint64_t *dirs, u
 		return -ENOMEM;
 	r = update(s->ex, run);
 	for (size_t i = 0; i < b->choices && r == 0 && (!found->any || i <= found->choice); i++)
-		r = find_in_run(s, dirs, run, i, found);
+		r = find_in_run(s, ids, run, i, found);
 	trim(b);
 	return r;
 }
 
-/* The runs of the directories, each once; to be freed. */
-static int list_runs(const struct checkpoint_set *s, uint64_t **ret, size_t *ret_n)
+struct id_list {
+	uint64_t *v;
+	size_t n;
+};
+
+static void free_ids(struct id_list *l)
 {
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
-	_cleanup_free_ uint64_t *v = calloc(s->n + 1, sizeof(*v));
-	size_t n = 0, out = 0;
+	free(l->v);
+}
+
+static int add_id(void *arg, uint64_t id)
+{
+	struct id_list *l = arg;
+	uint64_t *v = array_grow(l->v, l->n, sizeof(*v));
 
 	if (!v)
 		return -ENOMEM;
+	l->v = v;
+	v[l->n++] = id;
+	return 0;
+}
+
+/* The runs of what the set is of, each once. */
+static int list_runs(const struct checkpoint_set *s, struct id_list *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
+	size_t out = 0;
+
 	for (size_t i = 0; i < s->n; i++) {
 		struct tracked_row t;
-		int r = tracked_get(db, s->ids[i], &t);
+		int r = s->scope == TRACKED_EXPERIMENT ? line_list_runs(db, s->ids[i], add_id, ret) :
+							 tracked_get(db, s->ids[i], &t);
 
+		if (r == 0 && s->scope != TRACKED_EXPERIMENT)
+			r = add_id(ret, t.run);
 		if (r < 0 && r != -ENOENT)
 			return r;
-		if (r == 0)
-			v[n++] = t.run;
 	}
-	if (n > 0)
-		qsort(v, n, sizeof(*v), id_compare);
-	for (size_t i = 0; i < n; i++)
-		if (out == 0 || v[i] != v[out - 1])
-			v[out++] = v[i];
-	*ret = steal(&v);
-	*ret_n = out;
+	if (ret->n > 0)
+		qsort(ret->v, ret->n, sizeof(*ret->v), id_compare);
+	for (size_t i = 0; i < ret->n; i++)
+		if (out == 0 || ret->v[i] != ret->v[out - 1])
+			ret->v[out++] = ret->v[i];
+	ret->n = out;
 	return 0;
 }
 
@@ -519,19 +546,19 @@ static int resolve(const struct checkpoint_set *s, const struct found *found, st
 
 static int find_best(const struct checkpoint_set *s, struct best *ret)
 {
-	_cleanup_free_ uint64_t *dirs = malloc((s->n + 1) * sizeof(*dirs)), *runs = NULL;
+	_cleanup_(free_ids) struct id_list runs = { 0 };
+	_cleanup_free_ uint64_t *ids = malloc((s->n + 1) * sizeof(*ids));
 	struct found found = { .any = false };
-	size_t n = 0;
-	int r = dirs ? list_runs(s, &runs, &n) : -ENOMEM;
+	int r = ids ? list_runs(s, &runs) : -ENOMEM;
 
 	if (r < 0)
 		return r;
 	if (s->n > 0) {
-		memcpy(dirs, s->ids, s->n * sizeof(*dirs));
-		qsort(dirs, s->n, sizeof(*dirs), id_compare);
+		memcpy(ids, s->ids, s->n * sizeof(*ids));
+		qsort(ids, s->n, sizeof(*ids), id_compare);
 	}
-	for (size_t i = 0; i < n && r == 0; i++)
-		r = look_into_run(s, dirs, runs[i], &found);
+	for (size_t i = 0; i < runs.n && r == 0; i++)
+		r = look_into_run(s, ids, runs.v[i], &found);
 	if (r < 0)
 		return r;
 	return found.any ? resolve(s, &found, ret) : -ENOENT;

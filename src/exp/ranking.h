@@ -13,7 +13,7 @@
 #include "meta/metric.h"
 
 struct ranked {
-	uint64_t tracked, parent, version;
+	uint64_t tracked, parent, version, experiment;
 	int64_t step, rank;
 	int complete; /* as of struct version_row */
 };

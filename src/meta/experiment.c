@@ -337,3 +337,16 @@ int fact_forget_hp(struct db *db)
 {
 	return db_run(db, "DELETE FROM fact WHERE kind IN (0, 1)", "");
 }
+
+int line_list_runs(struct db *db, uint64_t experiment, line_run_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, "SELECT DISTINCT run FROM line WHERE experiment=?1", "i", (int64_t)experiment);
+
+	for (; r == 1; r = db_next(db, st)) {
+		r = f(arg, (uint64_t)sqlite3_column_int64(st, 0));
+		if (r != 0)
+			return r;
+	}
+	return r;
+}

@@ -75,6 +75,10 @@ int line_of_experiment(struct db *db, uint64_t experiment, struct line_row *ret)
 /* 1 if the run was in the state between its last load up to number at, and at. */
 int line_has(struct db *db, uint64_t run, uint64_t experiment, uint64_t at);
 
+/* The runs on whose lines an experiment is, each once. */
+typedef int (*line_run_fn)(void *arg, uint64_t run);
+int line_list_runs(struct db *db, uint64_t experiment, line_run_fn f, void *arg);
+
 /* Versions of which is to be found out what experiment they belong to, or make. */
 struct due_row {
 	uint64_t version, run;

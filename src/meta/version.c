@@ -59,6 +59,7 @@ int version_get(struct db *db, uint64_t id, struct version_row *ret)
 
 int version_update(struct db *db, const struct version_row *v)
 {
+	db->checkpoints = db->checkpoints || v->experiment; /* it may be another than before */
 	return db_run(db,
 		      "UPDATE version SET object=nullif(?2, 0), size=?3, mode=?4, mtime=?5, until=nullif(?6, 0),"
 		      " gone=?7, complete=nullif(?8, -1), step=?9, rank=?10, uid=?11, gid=?12, begin=?13, experiment=nullif(?14, 0) WHERE id=?1",
