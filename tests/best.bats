@@ -77,6 +77,13 @@ in_history() {
     best_is "$R/step_1.pt"
 }
 
+@test "a best.pt that holds the last weights does not make these the best" {
+    steps 1 2 3 4 5
+    cp "$R/step_5.pt" "$R/best.pt"
+    printf '{"step": %d, "val_loss": %s}\n' 1 0.5 2 0.4 3 0.1 4 0.2 5 0.3 >"$R/metrics.jsonl"
+    best_is "$R/step_3.pt"
+}
+
 @test "of equal values the higher step is the best, by number" {
     steps 9 10
     printf '{"step": %d, "val_loss": 0.5}\n' 10 9 >"$R/metrics.jsonl"
@@ -312,7 +319,7 @@ for seed, value in (("1", b"0.5"), ("2", b"0.25")):
         f.flush()
 P
     best_is "$R/last.pt"
-    "$EXPFS" status "$MNT" | grep -q 'best /runs/r/last.pt, loss 0.25$'
+    "$EXPFS" status "$MNT" | grep -qx '            best /runs/r/last.pt, loss 0.25'
 }
 
 @test "a metric of a checkpoint directory is of the files that it has when it is set, or is complete next" {
@@ -384,7 +391,7 @@ P
     printf '{"step": %d, "val_loss": %s}\n' 1 0.25 2 0.5 >"$R/metrics.jsonl"
     equal "$("$EXPFS" status "$MNT" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["branches"][0]["best"])')" \
         "{'path': '/runs/r/step_1.pt', 'step': 1, 'metric': 'val_loss', 'value': 0.25}"
-    "$EXPFS" status "$MNT" | grep -q 'step 2; best /runs/r/step_1.pt, val_loss 0.25$'
+    "$EXPFS" status "$MNT" | grep -qx '            best /runs/r/step_1.pt, val_loss 0.25'
 }
 
 @test "the best version is not forgotten" {

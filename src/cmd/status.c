@@ -49,11 +49,11 @@ static void print_best(const json_t *best)
 	if (!json_is_object(best))
 		return;
 	cmd_format_number(json_object_get(best, "value"), value);
-	printf("; best ");
+	printf("            best ");
 	cmd_print_text(cmd_string(best, "path"));
 	printf(", ");
 	cmd_print_text(cmd_string(best, "metric"));
-	printf(" %s", value);
+	printf(" %s\n", value);
 }
 
 static void print_branches(const json_t *branches)
@@ -70,8 +70,8 @@ static void print_branches(const json_t *branches)
 		cmd_print_text(json_is_object(latest) ? cmd_string(latest, "path") : "no complete checkpoint");
 		if (json_is_integer(json_object_get(latest, "step")))
 			printf(", step %" JSON_INTEGER_FORMAT, cmd_number(latest, "step"));
-		print_best(json_object_get(b, "best"));
 		putchar('\n');
+		print_best(json_object_get(b, "best"));
 		print_state(b);
 	}
 }
