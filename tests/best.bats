@@ -457,3 +457,37 @@ P
     mv "$R" "$MNT/runs/other"
     equal "$(readlink "$MNT/branches/other/best")" ../../runs/other/step_1.pt
 }
+
+# --- the rows ---
+
+# rows SQL...: of the database of the store, which nobody has open
+rows() {
+    python3 -c '
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for sql in sys.argv[2:]:
+    for row in db.execute(sql): print(*row)
+db.commit()' "$STORE/expfs.db" "$@"
+}
+
+@test "metrics go with what they are of, and fsck finds and takes away those of nothing" {
+    save "$R/last.pt" 1
+    metric "$R/last.pt" 0.5
+    save "$R/last.pt" 2
+    metric "$R/last.pt" 0.25
+    "$EXPFS" signal "$R" --step 1 a=1
+    umount_store
+    equal "$(rows 'SELECT count(*) FROM metric')" 3 "two versions and the file"
+    mount_store
+    rm "$R/last.pt"
+    "$EXPFS" forget "$R/last.pt"
+    umount_store
+    equal "$(rows 'SELECT count(*) FROM metric')" 0
+    rows "INSERT INTO metric VALUES(77777, x'61', -1, 1.0)" "INSERT INTO signal VALUES(77777, x'61', 1, NULL, 0)"
+    not "$EXPFS" fsck "$STORE" >"$SCRATCH/found"
+    grep -q 'metric of nothing (77777, a)' "$SCRATCH/found"
+    grep -q 'recorded value of no run (77777, a)' "$SCRATCH/found"
+    "$EXPFS" fsck --repair "$STORE"
+    "$EXPFS" fsck "$STORE"
+    mount_store
+}
