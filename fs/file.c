@@ -258,11 +258,13 @@ static int read_begin(struct handle *h, struct object **ret_obj, int *ret_fd)
 	return 0;
 }
 
-static void reply_text(fuse_req_t req, const struct handle *h, size_t size, off_t off)
+/* From a copy: once the kernel has the reply the handle may be released. */
+static void reply_text(fuse_req_t req, const struct handle *h, char *buf, size_t size, off_t off)
 {
-	size_t from = MIN((size_t)off, h->len);
+	size_t from = MIN((size_t)off, h->len), n = MIN(size, h->len - from);
 
-	fuse_reply_buf(req, h->text + from, MIN(size, h->len - from));
+	memcpy(buf, h->text + from, n);
+	fuse_reply_buf(req, buf, n);
 }
 
 void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
@@ -273,8 +275,8 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	ssize_t n;
 	int fd, r;
 
-	if (h->text) {
-		reply_text(req, h, size, off);
+	if (buf && h->text) {
+		reply_text(req, h, buf, size, off);
 		return;
 	}
 	r = buf ? read_begin(h, &obj, &fd) : -ENOMEM;
