@@ -129,6 +129,10 @@ static int hp_text(struct expfs *ex, const char *path, const struct version_row 
 	uint64_t seal = 0;
 	int r = v->object ? known_get(ex, v->object, kind, ret, &seal) : -ENOENT;
 
+	if (r == 0 && **ret != '{' && **ret != '!') { /* damaged */
+		free(steal(ret));
+		r = -ENOENT;
+	}
 	if (r != -ENOENT)
 		return r;
 	r = known_read(ex, v, HP_SIZE_MAX, &bytes);
@@ -316,7 +320,7 @@ static int snapshot_digest(struct expfs *ex, const struct version_row *v, char r
 	int r = v->object ? known_get(ex, v->object, FACT_SNAPSHOT, &kept, &seal) : 0;
 
 	*ret = 0;
-	if (r == 0 && kept)
+	if (r == 0 && kept && strlen(kept) == SEGMENT_DIGEST)
 		strncat(ret, kept, SEGMENT_DIGEST);
 	if (r != -ENOENT)
 		return r;

@@ -185,15 +185,15 @@ static int compare_key(const char *key)
 	return *key < *wanted ? -1 : 1;
 }
 
-/* The end of the key or value that begins here. */
+/* The end of the key or value that begins here; of a text that was damaged where it was kept, at the latest its own. */
 static const char *skip(const char *p)
 {
 	unsigned depth = 0;
 
-	for (bool quoted = false;; p++) {
+	for (bool quoted = false; *p; p++) {
 		if (quoted) {
 			quoted = *p != '"';
-			p += *p == '\\';
+			p += *p == '\\' && p[1];
 		} else if (depth == 0 && (*p == ',' || *p == '}' || *p == ':')) {
 			return p;
 		} else {
@@ -202,6 +202,7 @@ static const char *skip(const char *p)
 			depth -= *p == '}' || *p == ']';
 		}
 	}
+	return p;
 }
 
 static int put_with_auditor(struct value_buffer *b, const char *object)
@@ -210,8 +211,9 @@ static int put_with_auditor(struct value_buffer *b, const char *object)
 	int c = -1, r;
 
 	while (*p == '"' && (c = compare_key(p + 1)) < 0) {
-		p = skip(skip(p) + 1);
-		p += *p == ',' ? 2 : 0;
+		p = skip(p);
+		p = skip(p + (*p == ':'));
+		p += *p == ',' && p[1] ? 2 : 0;
 	}
 	if (c == 0)
 		return value_put(b, object, strlen(object));

@@ -59,8 +59,11 @@
 	" AND good NOT IN (SELECT id FROM version))"
 
 #define NO_SUCH_EXPERIMENT "experiment IS NOT NULL AND experiment NOT IN (SELECT id FROM experiment)"
-#define NO_SUCH_PARENT "parent IS NOT NULL AND parent NOT IN (SELECT id FROM experiment)"
-#define NOBODYS_LINE "(experiment NOT IN (SELECT id FROM experiment) OR run NOT IN (SELECT id FROM tracked))"
+#define NOT_HEX(column, n) "(length(" column ")<>" n " OR " column " GLOB '*[^0-9a-f]*')"
+#define NO_HASH NOT_HEX("hash", "24")
+#define NO_SEGMENT "(kind NOT IN (0, 1, 2) OR " NOT_HEX("text", "8") " OR " NOT_HEX("digest", "64") ")"
+#define NO_SUCH_PARENT "parent IS NOT NULL AND (parent=id OR parent NOT IN (SELECT id FROM experiment))"
+#define NOBODYS_LINE "(typeof(at)<>'integer' OR experiment NOT IN (SELECT id FROM experiment) OR run NOT IN (SELECT id FROM tracked))"
 #define LINE_OF_NOTHING "version IS NOT NULL AND version NOT IN (SELECT id FROM version)"
 #define NOBODYS_DUE "version NOT IN (SELECT id FROM version)"
 #define NOBODYS_FACT "object NOT IN (SELECT id FROM object WHERE state=1)"
@@ -130,6 +133,8 @@ static const char *const faults[] = {
 	" " OTHER_VERSION,
 	"SELECT 0, 'version of an experiment that is not there', 0, NULL, printf('version %d', id) FROM version WHERE"
 	" " NO_SUCH_EXPERIMENT,
+	"SELECT 0, 'experiment with a hash that cannot be', 0, NULL, id FROM experiment WHERE " NO_HASH,
+	"SELECT 0, 'segment that cannot be', 0, NULL, printf('kind %d', kind) FROM segment WHERE " NO_SEGMENT,
 	"SELECT 0, 'experiment whose parent is not there', 0, NULL, hash FROM experiment WHERE " NO_SUCH_PARENT,
 	"SELECT 0, 'point of a line of no experiment or run', 0, NULL, id FROM line WHERE " NOBODYS_LINE,
 	"SELECT 0, 'point of a line whose checkpoint is not there', 0, NULL, id FROM line WHERE " LINE_OF_NOTHING,
@@ -158,6 +163,9 @@ static const char *const repairs_before[] = {
 	"UPDATE tracked SET parent=1, name=CAST('#' || id AS BLOB) WHERE " LOOSE_PATH,
 	"UPDATE tracked SET head=NULL, good=NULL WHERE " NO_SUCH_VERSION " OR " OTHER_VERSION,
 	"UPDATE tracked SET ino=NULL, head=NULL, good=NULL WHERE " TRACKED_ELSEWHERE,
+	"DELETE FROM experiment WHERE " NO_HASH,
+	"DELETE FROM segment WHERE " NO_SEGMENT,
+	SCHEMA_FILL_SEGMENTS,
 	"UPDATE version SET experiment=NULL WHERE " NO_SUCH_EXPERIMENT,
 	"UPDATE experiment SET parent=NULL WHERE " NO_SUCH_PARENT,
 	"DELETE FROM line WHERE " NOBODYS_LINE,

@@ -161,6 +161,7 @@ int segment_list_collisions(struct db *db, segment_fn f, void *arg)
 }
 
 #define LINE "SELECT id, run, experiment, version, init_step, model_step, at, flags FROM line "
+#define IS_WHOLE "experiment IN (SELECT id FROM experiment)" /* always, but in a database that is damaged */
 
 static void read_line(sqlite3_stmt *st, struct line_row *ret)
 {
@@ -193,7 +194,7 @@ int line_insert(struct db *db, const struct line_row *l)
 int line_at(struct db *db, uint64_t run, uint64_t at, struct line_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, LINE "WHERE run=?1 AND at<=?2 ORDER BY at DESC, id DESC LIMIT 1", "ii", (int64_t)run,
+	int r = db_row(db, &st, LINE "WHERE run=?1 AND at<=?2 AND " IS_WHOLE " ORDER BY at DESC, id DESC LIMIT 1", "ii", (int64_t)run,
 		       (int64_t)at);
 
 	return read_one_line(st, r, ret);
@@ -207,7 +208,7 @@ int line_last(struct db *db, uint64_t run, struct line_row *ret)
 int line_after(struct db *db, uint64_t run, uint64_t at, struct line_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, LINE "WHERE run=?1 AND at>?2 ORDER BY at, id LIMIT 1", "ii", (int64_t)run, (int64_t)at);
+	int r = db_row(db, &st, LINE "WHERE run=?1 AND at>?2 AND " IS_WHOLE " ORDER BY at, id LIMIT 1", "ii", (int64_t)run, (int64_t)at);
 
 	return read_one_line(st, r, ret);
 }
@@ -318,11 +319,13 @@ int due_next(struct db *db, uint64_t run, struct due_row *row)
 int fact_get(struct db *db, uint64_t object, enum fact kind, char **ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	const char *text;
 	int r = db_row(db, &st, "SELECT value FROM fact WHERE object=?1 AND kind=?2", "ii", (int64_t)object, (int64_t)kind);
 
 	if (r <= 0)
 		return r < 0 ? r : -ENOENT;
-	*ret = strndup((const char *)sqlite3_column_text(st, 0), (size_t)sqlite3_column_bytes(st, 0));
+	text = (const char *)sqlite3_column_text(st, 0);
+	*ret = strdup(text ? text : "");
 	return *ret ? 0 : -ENOMEM;
 }
 

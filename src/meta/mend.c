@@ -28,10 +28,7 @@ static const struct {
 	{ "version", "the versions of all paths are lost", NULL },
 	{ "member", "the versions of checkpoint directories are lost", NULL },
 	{ "due", "the experiments of some checkpoints are found out again", SCHEMA_ALL_DUE },
-	{ "segment", "it is filled from the experiments",
-	  "INSERT OR IGNORE INTO segment SELECT 0, substr(hash, 1, 8), hp FROM experiment WHERE hp<>'' UNION"
-	  " SELECT 1, substr(hash, 9, 8), model FROM experiment WHERE model<>'' UNION"
-	  " SELECT 2, substr(hash, 17, 8), data FROM experiment WHERE data<>''" },
+	{ "segment", "it is filled from the experiments", SCHEMA_FILL_SEGMENTS },
 	{ "experiment", "the experiments of checkpoints are found out again; others are lost",
 	  "UPDATE version SET experiment=NULL; DELETE FROM line; " SCHEMA_ALL_DUE },
 	{ "line", "the experiments of checkpoints are found out again; others are lost",

@@ -40,6 +40,11 @@ int schema_sequence(struct db *db, int64_t *ret_next);
 	"INSERT OR IGNORE INTO due SELECT v.id, t.run, v.begin FROM version v JOIN tracked t ON"        \
 	" t.id=v.tracked WHERE v.complete=1 AND t.role=4 AND v.experiment IS NULL"
 
+#define SCHEMA_FILL_SEGMENTS                                                                          \
+	"INSERT OR IGNORE INTO segment SELECT 0, substr(hash, 1, 8), hp FROM experiment WHERE hp<>''" \
+	" UNION SELECT 1, substr(hash, 9, 8), model FROM experiment WHERE model<>''"                  \
+	" UNION SELECT 2, substr(hash, 17, 8), data FROM experiment WHERE data<>''"
+
 /* Without undo rows: what is not known to be synced may have been there for long; it is
  * kept as it is, whatever happens. */
 #define SCHEMA_KEEP_UNSYNCED                                                                                        \

@@ -371,15 +371,20 @@ def change(store, statements):
 
 
 TABLES = {
-    "inode": "ino mode nlink uid gid rdev size blocks atime mtime ctime btime object order flags target".split(),
+    "inode": "ino mode nlink uid gid rdev size blocks atime mtime ctime btime object order flags target begin".split(),
     "dirent": "parent id name ino type class order".split(),
     "xattr": "ino name value".split(),
     "object": "id state size digest seal synced verdict".split(),
     "undo": "inode old".split(),
     "tracked": "id parent name ino run role is_dir n head changed good step rank mode uid gid".split(),
-    "version": "id tracked n is_dir object size mode uid gid mtime until gone complete step rank".split(),
+    "version": "id tracked n is_dir object size mode uid gid mtime until gone complete step rank begin experiment".split(),
     "member": "version name object size mode uid gid mtime".split(),
     "moved": ["ino", "ino"],
+    "experiment": "id hash hp model data parent time".split(),
+    "line": "id run experiment version init_step model_step at flags".split(),
+    "due": "version run begin".split(),
+    "fact": "object kind value".split(),
+    "segment": "kind text digest".split(),
     "store": "key value".split(),
 }
 VALUES = ["NULL", "-1", "0", "1", "2", "4", "8", "16877", "33188", "41471", "2147483648", "4294967295", "4294967296", str(2**62), str(P), str(N),
