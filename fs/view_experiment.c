@@ -17,6 +17,11 @@ static void segment_name(uint64_t n, char ret[SEGMENT_LEN + 1])
 	snprintf(ret, SEGMENT_LEN + 1, "%08x", (unsigned)n);
 }
 
+static bool is_hash(const char *name, size_t len)
+{
+	return strlen(name) == len && strspn(name, "0123456789abcdef") == len;
+}
+
 /* What is gone through when the reader of the database is free again. */
 struct rows {
 	struct experiment_row *v;
@@ -32,8 +37,11 @@ static void rows_free(struct rows *l)
 static int add_row(void *arg, const struct experiment_row *row)
 {
 	struct rows *l = arg;
-	struct experiment_row *v = array_grow(l->v, l->n, sizeof(*v));
+	struct experiment_row *v;
 
+	if (!is_hash(row->hash, EXPERIMENT_HASH))
+		return 0; /* a damaged one must not become a name */
+	v = array_grow(l->v, l->n, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
 	l->v = v;
@@ -297,11 +305,6 @@ const struct view_ops view_experiment_ops[] = {
 static enum segment family_segment(enum fs_family family)
 {
 	return family == FAMILY_HP ? SEGMENT_HP : family == FAMILY_MODELS ? SEGMENT_MODEL : SEGMENT_DATA;
-}
-
-static bool is_hash(const char *name, size_t len)
-{
-	return strlen(name) == len && strspn(name, "0123456789abcdef") == len;
 }
 
 static struct view_key segment_key(enum segment which, const char *text)

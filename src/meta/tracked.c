@@ -9,7 +9,7 @@
 #define COLUMNS "id, parent, ino, run, role, is_dir, n, head, changed, good, step, rank, mode, uid, gid"
 #define COLUMN_NAME 15 /* behind them, where it is asked for */
 #define SELECT "SELECT " COLUMNS " FROM tracked "
-#define DEPTH 4096 /* more than a path has components */
+#define LENGTH 16384 /* more than a path has bytes, with what displaced names got more */
 
 static void read_row(sqlite3_stmt *st, struct tracked_row *ret)
 {
@@ -131,7 +131,6 @@ int tracked_name(struct db *db, uint64_t id, char **ret)
 int tracked_path(struct db *db, uint64_t id, char **ret)
 {
 	_cleanup_free_ char *path = NULL;
-	unsigned depth = 0;
 
 	while (id != TRACKED_TOP) {
 		_cleanup_stmt_ sqlite3_stmt *st = NULL;
@@ -140,8 +139,8 @@ int tracked_path(struct db *db, uint64_t id, char **ret)
 
 		if (r <= 0)
 			return r < 0 ? r : -ENOENT;
-		if (depth++ == DEPTH)
-			return -EUCLEAN;
+		if (path && strlen(path) > LENGTH)
+			return -EUCLEAN; /* it leads round in a circle */
 		longer = path_before(sqlite3_column_blob(st, 1), sqlite3_column_bytes(st, 1), path);
 		if (!longer)
 			return -ENOMEM;

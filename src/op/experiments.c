@@ -110,7 +110,7 @@ static int add_parent(struct expfs *ex, struct cred *cred, const struct experime
 int experiments_entry(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t **ret)
 {
 	_cleanup_json_ json_t *entry = json_pack("{s:s, s:o}", "hash", row->hash, "time", reply_time(row->time));
-	int r = add_parent(ex, cred, row, entry);
+	int r = entry ? add_parent(ex, cred, row, entry) : -EUCLEAN; /* a damaged one may be no text */
 
 	if (r == 0)
 		r = add_checkpoints(ex, cred, row, entry);
@@ -211,6 +211,8 @@ static int add_experiments(const struct experiments *e, const struct mentions *m
 		json_t *entry;
 		int r = get_experiment(e->ex, m->v[i].experiment, &row);
 
+		if (r == -ENOENT)
+			continue; /* of damaged rows */
 		if (r < 0)
 			return r;
 		entry = json_object_get(known, row.hash);

@@ -112,6 +112,15 @@ CASES = {
     "triggers": ["CREATE TRIGGER t AFTER UPDATE ON inode BEGIN INSERT OR REPLACE INTO undo WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n) SELECT i, i FROM n; END"],
     "views": ["DROP TABLE xattr", "CREATE VIEW xattr(ino, name, value) AS WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n) SELECT i, i, i FROM n"],
     "tables-gone": ["DROP TABLE undo"],
+    "experiments-of-themselves": ["UPDATE experiment SET parent=id"],
+    "experiments-named": ["UPDATE experiment SET hash='../../../../../../../etc' || char(10) || substr(id, 1, 1)"],
+    "experiments-no-text": ["UPDATE experiment SET hash=CAST(X'FF00FE' || id AS BLOB), hp=zeroblob(100000), time='x'"],
+    "experiments-gone": ["DELETE FROM experiment"],
+    "lines-of-nothing": ["UPDATE line SET run=12345, experiment=67890, version=-1, at=-1"],
+    "lines-of-files": ["UPDATE line SET run=(SELECT max(id) FROM tracked WHERE NOT is_dir)"],
+    "paths-in-themselves": ["UPDATE tracked SET parent=id WHERE id>1"],
+    "paths-in-a-circle": ["UPDATE tracked SET parent=(SELECT max(id) FROM tracked WHERE is_dir) WHERE is_dir AND id>1"],
+    "paths-of-no-run": ["UPDATE tracked SET run=-5, role=3"],
 }
 
 
@@ -248,8 +257,10 @@ def walk(top):
         if seen < ENTRIES:
             todo += [(path + "/" + n, depth + 1) for n in names]
     for branch in ("main", "a", "b"):
-        for view in ("", "/latest", "/run", "/step", "/step/5"):
+        for view in ("", "/latest", "/run", "/step", "/step/5", "/HEAD", "/pending", "/log", "/manifest.yaml"):
             look(f"{top}/branches/{branch}{view}")
+    for text in ("log", "lineage.json"):
+        look(f"{top}/.expfs/{text}")
 
 
 def write(top):
@@ -296,6 +307,8 @@ def exercise(scratch):
         if mount.mounted():
             child(walk, mount.point)
             command("status", mount.point, "--json")
+            command("log", mount.point, "--json")
+            command("show", mount.point + "/runs/a/config.yaml", "--json")
             command("fsck", mount.store)
             child(write, mount.point)
     left = faults(mount.store, "--repair")
