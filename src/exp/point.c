@@ -155,7 +155,6 @@ int tx_point_put(struct db *db, void *arg)
 {
 	struct point *p = arg;
 	struct experiment_row e;
-	struct version_row v;
 	struct line_row before;
 	struct due_row due;
 	int r = p->due ? due_get(db, p->due, &due) : 0;
@@ -173,10 +172,5 @@ int tx_point_put(struct db *db, void *arg)
 	if (r < 0 || !*p->hash)
 		return r;
 	r = put_on_line(db, p, &e);
-	if (r == 0 && p->checkpoint)
-		r = version_get(db, p->checkpoint->id, &v);
-	if (r < 0 || !p->checkpoint)
-		return r;
-	v.experiment = e.id;
-	return version_update(db, &v);
+	return r < 0 || !p->checkpoint ? r : version_set_experiment(db, p->checkpoint->id, e.id);
 }

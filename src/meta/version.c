@@ -59,13 +59,18 @@ int version_get(struct db *db, uint64_t id, struct version_row *ret)
 
 int version_update(struct db *db, const struct version_row *v)
 {
-	db->checkpoints = db->checkpoints || v->experiment; /* it may be another than before */
 	return db_run(db,
 		      "UPDATE version SET object=nullif(?2, 0), size=?3, mode=?4, mtime=?5, until=nullif(?6, 0),"
-		      " gone=?7, complete=nullif(?8, -1), step=?9, rank=?10, uid=?11, gid=?12, begin=?13, experiment=nullif(?14, 0) WHERE id=?1",
-		      "iiiiiiiiiiiiii", (int64_t)v->id, (int64_t)v->object, (int64_t)v->size, (int64_t)v->mode, v->mtime,
+		      " gone=?7, complete=nullif(?8, -1), step=?9, rank=?10, uid=?11, gid=?12, begin=?13 WHERE id=?1",
+		      "iiiiiiiiiiiii", (int64_t)v->id, (int64_t)v->object, (int64_t)v->size, (int64_t)v->mode, v->mtime,
 		      (int64_t)v->until, (int64_t)v->gone, (int64_t)v->complete, v->step, v->rank, (int64_t)v->uid,
-		      (int64_t)v->gid, (int64_t)v->begin, (int64_t)v->experiment);
+		      (int64_t)v->gid, (int64_t)v->begin);
+}
+
+int version_set_experiment(struct db *db, uint64_t id, uint64_t experiment)
+{
+	db->checkpoints = true;
+	return db_run(db, "UPDATE version SET experiment=nullif(?2, 0) WHERE id=?1", "ii", (int64_t)id, (int64_t)experiment);
 }
 
 int version_delete(struct db *db, uint64_t id)
@@ -74,6 +79,8 @@ int version_delete(struct db *db, uint64_t id)
 
 	if (r == 0)
 		r = db_run(db, "DELETE FROM due WHERE version=?1", "i", (int64_t)id);
+	if (r == 0)
+		r = db_run(db, "DELETE FROM event WHERE version=?1", "i", (int64_t)id);
 	if (r == 0)
 		r = db_run(db, "UPDATE line SET version=NULL WHERE version=?1", "i", (int64_t)id);
 	if (r == 0)

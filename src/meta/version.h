@@ -26,7 +26,8 @@ struct version_row {
 
 int version_insert(struct db *db, const struct version_row *row);
 int version_get(struct db *db, uint64_t id, struct version_row *ret); /* -ENOENT */
-int version_update(struct db *db, const struct version_row *row);     /* all but id, tracked, n, is_dir */
+int version_update(struct db *db, const struct version_row *row);     /* all but id, tracked, n, is_dir, experiment */
+int version_set_experiment(struct db *db, uint64_t id, uint64_t experiment);
 int version_delete(struct db *db, uint64_t id);                       /* and its members */
 
 int version_by_n(struct db *db, uint64_t tracked, uint64_t n, struct version_row *ret); /* -ENOENT */
