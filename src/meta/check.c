@@ -58,12 +58,17 @@
 	"(head IS NOT NULL AND head NOT IN (SELECT id FROM version) OR good IS NOT NULL" \
 	" AND good NOT IN (SELECT id FROM version))"
 
+#define RUNS "(SELECT id FROM tracked UNION ALL SELECT id FROM fork)"
+#define OF_NO_RUN "run NOT IN " RUNS
+#define ROOT_OF_NOTHING "id NOT IN (SELECT id FROM tracked)"
+#define NOBODYS_FORK "root NOT IN (SELECT id FROM root)"
+#define NOBODYS_EVENT "version NOT IN (SELECT id FROM version)"
 #define NO_SUCH_EXPERIMENT "experiment IS NOT NULL AND experiment NOT IN (SELECT id FROM experiment)"
 #define NOT_HEX(column, n) "(length(" column ")<>" n " OR " column " GLOB '*[^0-9a-f]*')"
 #define NO_HASH NOT_HEX("hash", "24")
 #define NO_SEGMENT "(kind NOT IN (0, 1, 2) OR " NOT_HEX("text", "8") " OR " NOT_HEX("digest", "64") ")"
 #define NO_SUCH_PARENT "parent IS NOT NULL AND (parent=id OR parent NOT IN (SELECT id FROM experiment))"
-#define NOBODYS_LINE "(typeof(at)<>'integer' OR experiment NOT IN (SELECT id FROM experiment) OR run NOT IN (SELECT id FROM tracked))"
+#define NOBODYS_LINE "(typeof(at)<>'integer' OR experiment NOT IN (SELECT id FROM experiment) OR run NOT IN " RUNS ")"
 #define LINE_OF_NOTHING "version IS NOT NULL AND version NOT IN (SELECT id FROM version)"
 #define NOBODYS_DUE "version NOT IN (SELECT id FROM version)"
 #define NOBODYS_FACT "object NOT IN (SELECT id FROM object WHERE state=1)"
@@ -131,6 +136,11 @@ static const char *const faults[] = {
 	" " TRACKED_ELSEWHERE,
 	"SELECT 0, 'tracked file whose version is another', 0, NULL, printf('path %d', id) FROM tracked WHERE"
 	" " OTHER_VERSION,
+	"SELECT 0, 'tracked path of no run', 0, NULL, printf('path %d', id) FROM tracked WHERE " OF_NO_RUN,
+	"SELECT 0, 'experiment root of no path', 0, NULL, id FROM root WHERE " ROOT_OF_NOTHING,
+	"SELECT 0, 'branch of no experiment root', 0, NULL, id FROM fork WHERE " NOBODYS_FORK,
+	"SELECT 0, 'version that is to be read and not there', 0, NULL, printf('version %d', version) FROM event WHERE "
+	NOBODYS_EVENT,
 	"SELECT 0, 'version of an experiment that is not there', 0, NULL, printf('version %d', id) FROM version WHERE"
 	" " NO_SUCH_EXPERIMENT,
 	"SELECT 0, 'experiment with a hash that cannot be', 0, NULL, id FROM experiment WHERE " NO_HASH,
@@ -168,6 +178,10 @@ static const char *const repairs_before[] = {
 	SCHEMA_FILL_SEGMENTS,
 	"UPDATE version SET experiment=NULL WHERE " NO_SUCH_EXPERIMENT,
 	"UPDATE experiment SET parent=NULL WHERE " NO_SUCH_PARENT,
+	"DELETE FROM root WHERE " ROOT_OF_NOTHING,
+	"DELETE FROM fork WHERE " NOBODYS_FORK,
+	"DELETE FROM event WHERE " NOBODYS_EVENT,
+	"UPDATE tracked SET run=1 WHERE " OF_NO_RUN, /* until it is tracked anew */
 	"DELETE FROM line WHERE " NOBODYS_LINE,
 	"UPDATE line SET version=NULL WHERE " LINE_OF_NOTHING,
 	"DELETE FROM due WHERE " NOBODYS_DUE,

@@ -106,6 +106,14 @@ int experiment_insert(struct db *db, const struct experiment_row *e)
 		      strlen(s->digest[1]), s->digest[2], strlen(s->digest[2]), (int64_t)e->parent, e->time);
 }
 
+int experiment_set_parent(struct db *db, uint64_t id, uint64_t parent)
+{
+	return db_run(db,
+		      "UPDATE experiment SET parent=?2 WHERE id=?1 AND ?1 NOT IN (WITH RECURSIVE up(id) AS (SELECT ?2 UNION"
+		      " SELECT e.parent FROM experiment e JOIN up ON e.id=up.id WHERE e.parent IS NOT NULL) SELECT id FROM up)",
+		      "ii", (int64_t)id, (int64_t)parent);
+}
+
 static int owner_of(struct db *db, enum segment which, const char *text, char ret[SEGMENT_DIGEST + 1])
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;

@@ -28,6 +28,7 @@ struct experiment_row {
 int experiment_get(struct db *db, uint64_t id, struct experiment_row *ret);             /* -ENOENT */
 int experiment_by_hash(struct db *db, const char *hash, struct experiment_row *ret);    /* -ENOENT */
 int experiment_insert(struct db *db, const struct experiment_row *row);
+int experiment_set_parent(struct db *db, uint64_t id, uint64_t parent); /* unless it descends from id */
 
 /* The one whose hash begins with prefix; -ENOENT, -EEXIST: several do. */
 int experiment_by_prefix(struct db *db, const char *prefix, struct experiment_row *ret);

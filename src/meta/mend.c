@@ -30,9 +30,15 @@ static const struct {
 	{ "due", "the experiments of some checkpoints are found out again", SCHEMA_ALL_DUE },
 	{ "segment", "it is filled from the experiments", SCHEMA_FILL_SEGMENTS },
 	{ "experiment", "the experiments of checkpoints are found out again; others are lost",
-	  "UPDATE version SET experiment=NULL; DELETE FROM line; " SCHEMA_ALL_DUE },
+	  "UPDATE version SET experiment=NULL; DELETE FROM line; " SCHEMA_DERIVE_ALL SCHEMA_ALL_DUE },
 	{ "line", "the experiments of checkpoints are found out again; others are lost",
-	  "UPDATE version SET experiment=NULL; " SCHEMA_ALL_DUE },
+	  "UPDATE version SET experiment=NULL; " SCHEMA_DERIVE_ALL SCHEMA_ALL_DUE },
+	{ "root", "it is filled from the paths",
+	  "INSERT OR IGNORE INTO root SELECT id, '', NULL, 1 FROM tracked WHERE run=id AND is_dir AND"
+	  " name=CAST('checkpoints' AS BLOB)" },
+	{ "fork", "what was on other branches of experiment roots is put on the first", "INSERT OR IGNORE INTO moved VALUES(1)" },
+	{ "succession", "experiments that were pending may be found on other branches", NULL },
+	{ "event", "what was written in experiment roots is read again", SCHEMA_ALL_EVENTS },
 	{ "fact", "contents are read again", NULL },
 	{ "moved", "some paths may not have their versions and checkpoints", "INSERT OR IGNORE INTO moved VALUES(1)" },
 };
@@ -51,7 +57,7 @@ static const char last_id[] =
 	IN_USE("\"order\"", "dirent") IN_USE("id", "object") IN_USE("seal", "object") IN_USE("old", "undo")
 	IN_USE("inode", "undo") IN_USE("id", "tracked") IN_USE("changed", "tracked") IN_USE("id", "version")
 	IN_USE("until", "version") IN_USE("begin", "version") IN_USE("begin", "inode") IN_USE("id", "experiment")
-	IN_USE("id", "line") IN_USE("at", "line") ")";
+	IN_USE("id", "line") IN_USE("at", "line") IN_USE("id", "fork") ")";
 
 struct mend {
 	struct db db;

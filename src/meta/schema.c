@@ -56,6 +56,12 @@
  *            checkpoint that made it so; init_step: at which the branch was initialised, for what comes; model_step:
  *            the one that the MODEL of the state was told with; flags: 1 a
  *            state that was loaded, 2 the MODEL is that of weights, not of files
+ *   root     id: the tracked path of a directory checkpoints/ in WeightsLab's layout, whose run is itself; current: the hash
+ *            that its last state file named; guess: the last point of its lines, if nothing told that it belongs there;
+ *            listed: 1 once a manifest was read
+ *   fork     branches of a root after the first, which has the root's id, numbered from 2; run of what belongs to them
+ *   succession  the hash that came before another one, by the first state file that named it, if it was no experiment yet
+ *   event    versions in a root that were not read yet
  *   due      versions of which is to be found out to which experiment they belong, in the order of begin
  *   fact     what was found out about a sealed content (meta/experiment.h)
  *
@@ -147,6 +153,14 @@ static const struct schema_part parts[] = {
 	  "CREATE INDEX version_rank ON version(experiment, rank, step, id) WHERE experiment IS NOT NULL AND complete=1" },
 	{ false, "version_step",
 	  "CREATE INDEX version_step ON version(experiment, step, rank, id) WHERE experiment IS NOT NULL AND complete=1" },
+	{ true, "succession",
+	  "CREATE TABLE succession(root INTEGER NOT NULL, hash TEXT NOT NULL, previous TEXT NOT NULL,"
+	  " PRIMARY KEY(root, hash)) WITHOUT ROWID" },
+	{ true, "fork", "CREATE TABLE fork(id INTEGER PRIMARY KEY, root INTEGER NOT NULL, n INTEGER NOT NULL)" },
+	{ false, "fork_n", "CREATE UNIQUE INDEX fork_n ON fork(root, n)" },
+	{ true, "root",
+	  "CREATE TABLE root(id INTEGER PRIMARY KEY, current TEXT NOT NULL, guess INTEGER, listed INTEGER NOT NULL)" },
+	{ true, "event", "CREATE TABLE event(version INTEGER PRIMARY KEY, root INTEGER NOT NULL)" },
 	{ true, "due",
 	  "CREATE TABLE due(version INTEGER PRIMARY KEY, run INTEGER NOT NULL, begin INTEGER NOT NULL)" },
 	{ false, "due_begin", "CREATE INDEX due_begin ON due(begin, version)" },
@@ -295,7 +309,8 @@ int schema_sequence(struct db *db, int64_t *ret_next)
 		   " AND ?1>coalesce((SELECT max(id) FROM version WHERE id<?2), 0)"
 		   " AND ?1>coalesce((SELECT max(id) FROM tracked WHERE id<?2), 0)"
 		   " AND ?1>coalesce((SELECT max(id) FROM experiment WHERE id<?2), 0)"
-		   " AND ?1>coalesce((SELECT max(id) FROM line WHERE id<?2), 0)",
+		   " AND ?1>coalesce((SELECT max(id) FROM line WHERE id<?2), 0)"
+		   " AND ?1>coalesce((SELECT max(id) FROM fork WHERE id<?2), 0)",
 		   "ii", next, (int64_t)META_ID_MAX);
 	return r;
 }

@@ -45,6 +45,15 @@ int schema_sequence(struct db *db, int64_t *ret_next);
 	" UNION SELECT 1, substr(hash, 9, 8), model FROM experiment WHERE model<>''"                  \
 	" UNION SELECT 2, substr(hash, 17, 8), data FROM experiment WHERE data<>''"
 
+/* What was written in experiment roots is read again; as if it never had been. */
+#define SCHEMA_ALL_EVENTS                                                                                              \
+	"INSERT OR IGNORE INTO event SELECT v.id, coalesce((SELECT f.root FROM fork f WHERE f.id=t.run), t.run) FROM" \
+	" version v JOIN tracked t ON t.id=v.tracked WHERE t.role IN (4, 6) AND"                                     \
+	" t.run IN (SELECT id FROM root UNION ALL SELECT id FROM fork);"
+#define SCHEMA_DERIVE_ALL                                                                                            \
+	"UPDATE tracked SET run=(SELECT f.root FROM fork f WHERE f.id=tracked.run) WHERE run IN (SELECT id FROM fork);" \
+	"DELETE FROM fork; DELETE FROM succession; UPDATE root SET current='', guess=NULL, listed=0;" SCHEMA_ALL_EVENTS
+
 /* Without undo rows: what is not known to be synced may have been there for long; it is
  * kept as it is, whatever happens. */
 #define SCHEMA_KEEP_UNSYNCED                                                                                        \

@@ -99,6 +99,10 @@ int tracked_delete(struct db *db, uint64_t id)
 	int r = signal_forget(db, id);
 
 	db->checkpoints = true;
+	if (r == 0)
+		r = db_run(db, "DELETE FROM root WHERE id=?1", "i", (int64_t)id);
+	if (r == 0)
+		r = db_run(db, "DELETE FROM succession WHERE root=?1", "i", (int64_t)id);
 	return r < 0 ? r : db_run(db, "DELETE FROM tracked WHERE id=?1", "i", (int64_t)id);
 }
 
