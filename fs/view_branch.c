@@ -5,6 +5,7 @@
 #include "exp/best.h"
 #include "exp/branch.h"
 #include "exp/path.h"
+#include "exp/root.h"
 #include "view_kind.h"
 
 static bool is_of_branch(const struct view_key *key)
@@ -41,16 +42,44 @@ static int get_source(struct view_req *q, const struct view_key *key, struct sou
 
 	if (r < 0 || !is_of_branch(key))
 		return r;
-	r = branch_by_run(q->fs->ex, &q->cred, key->dir, &b);
+	r = branch_by_id(q->fs->ex, &q->cred, key->part, &b);
 	if (r == 0)
 		branch_free(&b);
 	return r;
 }
 
+/* Above experiment roots the latest is that of the one that was updated last. */
+static int latest_dir(struct view_req *q, uint64_t dir, uint64_t *ret)
+{
+	_cleanup_root_list_ struct root_list roots = { 0 };
+	_cleanup_source_ struct source s = { 0 };
+	size_t effective;
+	int r = find_dir(q, dir, &s);
+
+	if (r == 0)
+		r = root_list_below(q->fs->ex, &q->cred, s.path, &roots, &effective);
+	if (r < 0)
+		return r;
+	*ret = roots.n > 0 && roots.v[0].ino != dir ? roots.v[effective].ino : dir;
+	return 0;
+}
+
 static int get_checkpoints(struct view_req *q, const struct view_key *key, struct checkpoint_set *ret)
 {
-	return is_of_branch(key) ? checkpoint_set_of_run(q->fs->ex, &q->cred, key->dir, ret) :
-				   checkpoint_set_below(q->fs->ex, &q->cred, key->dir, ret);
+	uint64_t dir = key->dir;
+	struct branch b;
+	int r = key->kind == VIEW_DOT_LATEST ? latest_dir(q, dir, &dir) : 0;
+
+	if (r == 0 && !is_of_branch(key))
+		return checkpoint_set_below(q->fs->ex, &q->cred, dir, ret);
+	if (r < 0)
+		return r;
+	r = branch_by_id(q->fs->ex, &q->cred, key->part, &b);
+	if (r < 0)
+		return r;
+	r = branch_checkpoints(q->fs->ex, &q->cred, &b, ret);
+	branch_free(&b);
+	return r;
 }
 
 int view_branch_stat(struct view_req *q, const struct view_key *key, struct stat *ret)
@@ -180,7 +209,7 @@ static int lookup_branch(struct view_req *q, const struct view_key *key, const c
 
 	if (!branch && !strcmp(name, "history"))
 		return view_history_of(q, key->dir, ret);
-	*ret = (struct view_key){ .dir = key->dir };
+	*ret = (struct view_key){ .dir = key->dir, .part = key->part };
 	if (!strcmp(name, "latest"))
 		ret->kind = branch ? VIEW_BRANCH_LATEST : VIEW_DOT_LATEST;
 	else if (!strcmp(name, "best"))
@@ -196,7 +225,8 @@ static int lookup_branch(struct view_req *q, const struct view_key *key, const c
 
 static int lookup_step(struct view_req *q, const struct view_key *key, const char *name, struct view_key *ret)
 {
-	*ret = (struct view_key){ .kind = is_of_branch(key) ? VIEW_BRANCH_STEP : VIEW_DOT_STEP, .dir = key->dir };
+	*ret = (struct view_key){ .kind = is_of_branch(key) ? VIEW_BRANCH_STEP : VIEW_DOT_STEP, .dir = key->dir,
+				  .part = key->part };
 	return view_parse_step(name, &ret->n) ? 0 : -ENOENT;
 }
 
@@ -276,7 +306,7 @@ int view_branch_by_name(struct view_req *q, const char *name, struct view_key *r
 
 	if (r < 0)
 		return r;
-	*ret = (struct view_key){ .kind = VIEW_BRANCH, .dir = b.ino };
+	*ret = (struct view_key){ .kind = VIEW_BRANCH, .dir = b.ino, .part = b.id };
 	branch_free(&b);
 	return 0;
 }
@@ -289,7 +319,7 @@ int view_branch_list(struct view_req *q, struct view_list *l)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < branches.n && r == 0; i++) {
-		struct view_key key = { .kind = VIEW_BRANCH, .dir = branches.v[i].ino };
+		struct view_key key = { .kind = VIEW_BRANCH, .dir = branches.v[i].ino, .part = branches.v[i].id };
 
 		r = view_list_add(l, branches.v[i].name, &key);
 	}

@@ -10,7 +10,7 @@
 static int find_branch(struct view_req *q, const struct view_key *key, uint64_t *ret_id)
 {
 	struct branch b;
-	int r = branch_by_run(q->fs->ex, &q->cred, key->dir, &b);
+	int r = branch_by_id(q->fs->ex, &q->cred, key->part, &b);
 
 	if (r < 0)
 		return r;
@@ -66,7 +66,7 @@ static int make_log(struct view_req *q, const struct branch *branches, size_t n,
 static int log_of(struct view_req *q, const struct view_key *key, json_t **ret)
 {
 	struct branch b;
-	int r = branch_by_run(q->fs->ex, &q->cred, key->dir, &b);
+	int r = branch_by_id(q->fs->ex, &q->cred, key->part, &b);
 
 	if (r < 0)
 		return r;
@@ -172,7 +172,7 @@ int view_text_of(const struct view_key *dir, const char *name, struct view_key *
 		return -ENOENT;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (texts[i].in == dir->kind && !strcmp(texts[i].name, name)) {
-			*ret = (struct view_key){ .kind = texts[i].kind, .dir = dir->dir };
+			*ret = (struct view_key){ .kind = texts[i].kind, .dir = dir->dir, .part = dir->part };
 			return 0;
 		}
 	return -ENOENT;

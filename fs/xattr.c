@@ -7,6 +7,7 @@
 #include "exp/branch.h"
 #include "exp/checkpoint.h"
 #include "exp/complete.h"
+#include "exp/derive.h"
 #include "exp/experiment.h"
 #include "exp/metric.h"
 #include "exp/path.h"
@@ -192,27 +193,16 @@ static int experiment_value(struct fs *fs, uint64_t ino, char **ret)
 	return r < 0 ? r : text(hash, ret);
 }
 
-static int run_of(struct fs *fs, uint64_t ino, uint64_t *ret)
-{
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
-	_cleanup_free_ char *path = NULL;
-	int r = path_of(db, ino, &path);
-
-	if (r < 0)
-		return r;
-	path[path_run_prefix(fs->ex, path)] = 0;
-	return path_lookup(db, path, ret);
-}
-
-/* Of the deepest run above the path. */
 static int branch_value(struct fs *fs, uint64_t ino, char **ret)
 {
 	struct branch b = { 0 };
-	uint64_t run;
-	int r = run_of(fs, ino, &run);
+	struct tracked_row t;
+	int r = root_settle(fs->ex);
 
 	if (r == 0)
-		r = branch_by_run(fs->ex, NULL, run, &b);
+		r = checkpoint_tracked(fs->ex, ino, &t);
+	if (r == 0)
+		r = branch_by_id(fs->ex, NULL, t.run, &b);
 	if (r == 0)
 		*ret = steal(&b.name);
 	branch_free(&b);

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/derive.h"
+#include "exp/entries.h"
 #include "exp/path.h"
+#include "exp/root.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
 
@@ -23,37 +26,47 @@ void branch_list_free(struct branch_list *l)
 	*l = (struct branch_list){ 0 };
 }
 
-/* The name of the branch of the run at path. It follows from the path alone, so
- * that it does not change when another run comes or goes. */
-static char *branch_name(const char *path)
+/* The path with dots; "main" for the top. */
+static char *path_name(const char *path)
 {
-	const char *slash = strchr(path, '/');
-	char *name;
+	char *name = strdup(*path ? path : "main");
 
-	if (*path == 0)
-		return strdup("main");
-	if (slash && strncmp(path, "runs/", 5) == 0 && !strchr(slash + 1, '/') && strcmp(slash + 1, "main") != 0)
-		return strdup(slash + 1);
-	name = strdup(path);
 	for (char *p = name; p && *p; p++)
 		if (*p == '/')
 			*p = '.';
 	return name;
 }
 
-static int add_branch(struct branch_list *l, const char *path, uint64_t ino)
+/* The name of the branch of the run at path. It follows from the path alone, so
+ * that it does not change when another run comes or goes. */
+static char *run_name(const char *path)
 {
-	struct branch b = { .name = branch_name(path), .path = strdup(path), .ino = ino };
-	struct branch *v = realloc(l->v, (l->n + 1) * sizeof(*v));
+	const char *slash = strchr(path, '/');
 
-	if (v)
-		l->v = v;
-	if (!v || !b.name || !b.path) {
-		branch_free(&b);
+	if (slash && strncmp(path, "runs/", 5) == 0 && !strchr(slash + 1, '/') && strcmp(slash + 1, "main") != 0)
+		return strdup(slash + 1);
+	return path_name(path);
+}
+
+/* Takes b over. */
+static int add_branch(struct branch_list *l, struct branch *b)
+{
+	struct branch *v = b->name && b->path ? array_grow(l->v, l->n, sizeof(*v)) : NULL;
+
+	if (!v) {
+		branch_free(b);
 		return -ENOMEM;
 	}
-	v[l->n++] = b;
+	l->v = v;
+	v[l->n++] = *b;
 	return 0;
+}
+
+static int add_run(struct branch_list *l, const char *path, uint64_t ino)
+{
+	struct branch b = { .name = run_name(path), .path = strdup(path), .ino = ino };
+
+	return add_branch(l, &b);
 }
 
 /* Subdirectories that fit one component of a pattern. */
@@ -133,7 +146,7 @@ static int expand(const struct reach *to, const char *pattern, const struct inod
 		if (*pattern)
 			r = expand(to, pattern, &x.row[i], sub, l);
 		else if (path_is_run(to->ex, sub))
-			r = add_branch(l, sub, x.row[i].ino);
+			r = add_run(l, sub, x.row[i].ino);
 	}
 	return r;
 }
@@ -142,9 +155,9 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct branch *a = pa, *b = pb;
 
-	if (!*a->path || !*b->path)
-		return *a->path ? 1 : *b->path ? -1 : 0;
-	return strcmp(a->name, b->name);
+	if (!*a->path != !*b->path)
+		return *a->path ? 1 : -1;
+	return strverscmp(a->name, b->name);
 }
 
 static int read_top(struct expfs *ex, struct inode_row *ret)
@@ -159,7 +172,7 @@ static int all_runs(struct expfs *ex, struct cred *cred, bool by_listing, struct
 {
 	const struct reach to = { .ex = ex, .cred = cred, .by_listing = by_listing };
 	struct inode_row top;
-	int r = add_branch(l, "", META_ROOT);
+	int r = add_run(l, "", META_ROOT);
 
 	if (r == 0)
 		r = read_top(ex, &top);
@@ -168,8 +181,8 @@ static int all_runs(struct expfs *ex, struct cred *cred, bool by_listing, struct
 	return r;
 }
 
-/* Has the run anything with a role, or had it? */
-static int has_role(struct expfs *ex, uint64_t ino, uint64_t *ret_id, bool *ret)
+/* Has the run anything with a role, or had it? Its tracked path, 0 where it has not. */
+static int has_role(struct expfs *ex, uint64_t ino, uint64_t *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	struct tracked_row t;
@@ -177,34 +190,127 @@ static int has_role(struct expfs *ex, uint64_t ino, uint64_t *ret_id, bool *ret)
 
 	if (r == 0)
 		r = tracked_any_role(db, t.id);
-	*ret = r > 0;
-	if (r > 0)
-		*ret_id = t.id;
+	*ret = r > 0 ? t.id : 0;
 	return r == -ENOENT ? 0 : MIN(r, 0);
 }
 
 /* Takes out what is there twice (by two patterns, or under one name) and what has
  * no role in it. */
-static int keep_branches(struct expfs *ex, struct branch_list *l)
+static int keep_runs(struct expfs *ex, struct branch_list *l)
 {
 	size_t out = 0;
 	int r = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
+		struct branch *b = &l->v[i];
 		bool any = false;
 
 		for (size_t j = 0; j < out; j++)
-			any = any || l->v[j].ino == l->v[i].ino || !strcmp(l->v[j].name, l->v[i].name);
-		if (any)
-			any = false;
-		else if (r == 0)
-			r = has_role(ex, l->v[i].ino, &l->v[i].id, &any);
-		if (any)
-			l->v[out++] = l->v[i];
+			any = any || l->v[j].ino == b->ino || !strcmp(l->v[j].name, b->name);
+		if (!any && r == 0)
+			r = has_role(ex, b->ino, &b->id);
+		b->top = b->id;
+		if (b->id)
+			l->v[out++] = *b;
 		else
-			branch_free(&l->v[i]);
+			branch_free(b);
 	}
 	l->n = out;
+	return r;
+}
+
+static struct branch *find_name(struct branch_list *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i].name, name))
+			return &l->v[i];
+	return NULL;
+}
+
+/* The branch of a root with that number. */
+static int make_derived(const struct root *root, uint64_t id, uint64_t n, struct branch *ret)
+{
+	_cleanup_free_ char *name = path_name(root->path);
+	struct branch b = { .path = strdup(root->path), .ino = root->ino, .id = id, .top = root->tracked };
+
+	if (!name || asprintf(&b.name, n > 1 ? "%s.%llu" : "%s", name, (unsigned long long)n) < 0)
+		b.name = NULL;
+	if (!b.name || !b.path) {
+		branch_free(&b);
+		return -ENOMEM;
+	}
+	*ret = b;
+	return 0;
+}
+
+/* The forks of a root. */
+struct forks {
+	struct fork_row *v;
+	size_t n;
+};
+
+static void forks_free(struct forks *l)
+{
+	free(l->v);
+}
+
+static int add_fork(void *arg, const struct fork_row *row)
+{
+	struct forks *l = arg;
+	struct fork_row *v = array_grow(l->v, l->n, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	l->v = v;
+	v[l->n++] = *row;
+	return 0;
+}
+
+static int list_forks(struct expfs *ex, uint64_t root, struct forks *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return fork_list(db, root, add_fork, ret);
+}
+
+/* Of two with one name the run is seen, but for that of the root's own directory, which is the same branch. */
+static int add_derived(struct branch_list *l, const struct root *root, uint64_t id, uint64_t n)
+{
+	struct branch b, *other;
+	int r = make_derived(root, id, n, &b);
+
+	if (r < 0)
+		return r;
+	other = find_name(l, b.name);
+	if (!other)
+		return add_branch(l, &b);
+	if (other->ino == b.ino && n == 1) {
+		other->run = other->id;
+		other->id = b.id;
+	}
+	branch_free(&b);
+	return 0;
+}
+
+static int add_root(struct expfs *ex, struct branch_list *l, const struct root *root)
+{
+	_cleanup_(forks_free) struct forks forks = { 0 };
+	int r = add_derived(l, root, root->id, 1);
+
+	if (r == 0)
+		r = list_forks(ex, root->id, &forks);
+	for (size_t i = 0; i < forks.n && r == 0; i++)
+		r = add_derived(l, root, forks.v[i].id, forks.v[i].n);
+	return r;
+}
+
+static int add_roots(struct expfs *ex, struct cred *cred, struct branch_list *l)
+{
+	_cleanup_root_list_ struct root_list roots = { 0 };
+	int r = root_list_there(ex, cred, R_OK | X_OK, &roots);
+
+	for (size_t i = 0; i < roots.n && r == 0; i++)
+		r = add_root(ex, l, &roots.v[i]);
 	return r;
 }
 
@@ -214,35 +320,21 @@ int branch_list(struct expfs *ex, struct cred *cred, struct branch_list *ret)
 	int r = track_moved(ex);
 
 	if (r == 0)
+		r = root_settle(ex);
+	if (r == 0)
 		r = all_runs(ex, cred, true, &l);
 	if (r == 0)
-		r = keep_branches(ex, &l);
+		r = keep_runs(ex, &l);
+	if (r == 0)
+		r = add_roots(ex, cred, &l);
 	if (r < 0) {
 		branch_list_free(&l);
 		return r;
 	}
-	qsort(l.v, l.n, sizeof(*l.v), compare);
+	if (l.n > 0)
+		qsort(l.v, l.n, sizeof(*l.v), compare);
 	*ret = l;
 	return 0;
-}
-
-/* Can who asks walk to the directory? */
-static int may_walk(struct db *db, struct cred *cred, uint64_t ino)
-{
-	int r = 0;
-
-	while (cred && r == 0 && ino != META_ROOT) {
-		struct inode_row dir;
-		struct dirent_row d;
-
-		r = dirent_of(db, ino, &d, NULL);
-		if (r == 0)
-			r = inode_get(db, d.parent, &dir);
-		if (r == 0 && !cred_permits(cred, &dir, X_OK))
-			r = -ENOENT;
-		ino = d.parent;
-	}
-	return r == -ESTALE ? -ENOENT : r;
 }
 
 static int find_run(struct expfs *ex, struct cred *cred, uint64_t ino, char **ret_path)
@@ -252,30 +344,87 @@ static int find_run(struct expfs *ex, struct cred *cred, uint64_t ino, char **re
 
 	if (r == 0 && !path_is_run(ex, *ret_path))
 		r = -ENOENT;
-	return r < 0 ? r : may_walk(db, cred, ino);
+	return r < 0 ? r : path_may_walk(db, cred, ino, X_OK);
 }
 
 int branch_by_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct branch *ret)
 {
-	_cleanup_free_ char *path = NULL;
-	struct branch_list l = { 0 };
-	uint64_t id = 0;
-	bool any = false;
+	struct branch b = { .ino = ino };
 	int r = track_moved(ex);
 
 	if (r == 0)
-		r = find_run(ex, cred, ino, &path);
+		r = find_run(ex, cred, ino, &b.path);
 	if (r == 0)
-		r = has_role(ex, ino, &id, &any);
-	if (r < 0 || !any)
-		return r < 0 ? r : -ENOENT;
-	r = add_branch(&l, path, ino);
-	if (r == 0) {
-		*ret = l.v[0];
-		ret->id = id;
+		r = has_role(ex, ino, &b.id);
+	if (r == 0 && b.id)
+		b.name = run_name(b.path);
+	if (r < 0 || !b.name) {
+		branch_free(&b);
+		return r < 0 ? r : b.id ? -ENOMEM : -ENOENT;
 	}
-	free(l.v);
-	return r;
+	b.top = b.id;
+	*ret = b;
+	return 0;
+}
+
+/* The run that is the same branch as the first one of a root, too. */
+static int find_same_run(struct expfs *ex, struct cred *cred, struct branch *b)
+{
+	struct branch run;
+	int r = branch_by_run(ex, cred, b->ino, &run);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	b->run = strcmp(run.name, b->name) == 0 ? run.id : 0;
+	branch_free(&run);
+	return 0;
+}
+
+static int branch_of_root(struct expfs *ex, struct cred *cred, const struct fork_row *row, struct branch *ret)
+{
+	_cleanup_root_ struct root root = { 0 };
+	int r = root_get_there(ex, cred, row->root, &root);
+
+	if (r == 0)
+		r = make_derived(&root, row->id, row->n, ret);
+	return r < 0 || row->n > 1 ? r : find_same_run(ex, cred, ret);
+}
+
+/* 1: it is a root's; 0: it is a run, *ret_ino. */
+static int find_id(struct expfs *ex, uint64_t id, struct fork_row *ret, uint64_t *ret_ino)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct tracked_row t;
+	struct root_row root;
+	int r = fork_get(db, id, ret);
+
+	if (r != -ENOENT)
+		return r < 0 ? r : 1;
+	*ret = (struct fork_row){ .id = id, .root = id, .n = 1 };
+	r = root_get(db, id, &root);
+	if (r != -ENOENT)
+		return r < 0 ? r : 1;
+	r = tracked_get(db, id, &t);
+	*ret_ino = t.ino;
+	return r < 0 ? r : t.ino ? 0 : -ENOENT;
+}
+
+int branch_by_id(struct expfs *ex, struct cred *cred, uint64_t id, struct branch *ret)
+{
+	struct fork_row row;
+	uint64_t ino;
+	int r = find_id(ex, id, &row, &ino);
+
+	if (r == 1)
+		return branch_of_root(ex, cred, &row, ret);
+	return r < 0 ? r : branch_by_run(ex, cred, ino, ret);
+}
+
+int branch_checkpoints(struct expfs *ex, struct cred *cred, const struct branch *b, struct checkpoint_set *ret)
+{
+	const uint64_t ids[] = { b->id, b->run };
+
+	return checkpoint_set_of(ex, cred, ids, b->run ? 2 : 1, b->top, ret);
 }
 
 /* The run that has the name by the first pattern: main, or runs/NAME. */
@@ -298,19 +447,19 @@ static int find_any(struct expfs *ex, struct cred *cred, const char *name, uint6
 {
 	struct branch_list l = { 0 };
 	int r = all_runs(ex, cred, false, &l);
-	bool any = false;
+	uint64_t id = 0;
 
-	for (size_t i = 0; i < l.n && r == 0 && !any; i++) {
+	for (size_t i = 0; i < l.n && r == 0 && !id; i++) {
 		if (strcmp(l.v[i].name, name) != 0)
 			continue;
 		*ret_ino = l.v[i].ino;
-		r = has_role(ex, l.v[i].ino, &l.v[i].id, &any);
+		r = has_role(ex, l.v[i].ino, &id);
 	}
 	branch_list_free(&l);
-	return r < 0 ? r : any ? 0 : -ENOENT;
+	return r < 0 ? r : id ? 0 : -ENOENT;
 }
 
-int branch_by_name(struct expfs *ex, struct cred *cred, const char *name, struct branch *ret)
+static int run_by_name(struct expfs *ex, struct cred *cred, const char *name, struct branch *ret)
 {
 	bool others = ex->config->runs[1] != NULL;
 	uint64_t ino;
@@ -328,4 +477,55 @@ int branch_by_name(struct expfs *ex, struct cred *cred, const char *name, struct
 		return 0;
 	r = find_any(ex, cred, name, &ino);
 	return r < 0 ? r : branch_by_run(ex, cred, ino, ret);
+}
+
+/* The branch of a root in the directory of a run that is the same one. */
+static int join_root(struct expfs *ex, struct cred *cred, struct branch *b)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	_cleanup_free_ char *name = path_name(b->path);
+	struct tracked_row t;
+	struct root_row row;
+	int r = name ? 0 : -ENOMEM;
+
+	if (r == 0)
+		r = strcmp(name, b->name) == 0 ? tracked_by_name(db, b->id, ROOT_DIR, &t) : -ENOENT;
+	if (r == 0)
+		r = t.run == t.id && t.ino ? root_get(db, t.id, &row) : -ENOENT;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	b->run = b->id;
+	b->id = t.id;
+	return 0;
+}
+
+static int derived_by_name(struct expfs *ex, struct cred *cred, const char *name, struct branch *ret)
+{
+	_cleanup_root_list_ struct root_list roots = { 0 };
+	int r = root_list_there(ex, cred, X_OK, &roots);
+
+	for (size_t i = 0; i < roots.n && r == 0; i++) {
+		struct branch_list l = { 0 };
+		struct branch *b;
+
+		r = add_root(ex, &l, &roots.v[i]);
+		b = find_name(&l, name);
+		if (r == 0 && b)
+			r = branch_by_id(ex, cred, b->id, ret) < 0 ? -ENOENT : 1;
+		branch_list_free(&l);
+	}
+	return r < 0 ? r : r == 1 ? 0 : -ENOENT;
+}
+
+int branch_by_name(struct expfs *ex, struct cred *cred, const char *name, struct branch *ret)
+{
+	int r = track_moved(ex);
+
+	if (r == 0)
+		r = root_settle(ex);
+	if (r == 0)
+		r = run_by_name(ex, cred, name, ret);
+	if (r == 0)
+		r = join_root(ex, cred, ret);
+	return r == -ENOENT ? derived_by_name(ex, cred, name, ret) : r;
 }

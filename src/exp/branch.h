@@ -1,9 +1,12 @@
-/* Branches: in this version one for each run (spec section 2).
+/* Branches (spec section 2): one for each run, and those that are derived of experiment roots (exp/root.h).
  *
  * The top of the mount is branch main; a directory directly in runs/ is the
  * branch of its name; runs/main, and a run by another pattern, is called by its
  * path with "." for "/". Of two with one name (runs/a.b, a/b) the first pattern's
  * is seen. A branch is there once its run holds a file with a role.
+ *
+ * The first branch of a root is called by its path likewise, the others that and .2, .3 … after it. Where that
+ * is also the name of a run at the same path, as at the top, one branch is both.
  *
  * cred: who asks. For him a branch is there if he can walk to its run, whether he
  * may look into that or not. */
@@ -14,9 +17,11 @@
 
 struct branch {
 	char *name;
-	char *path;   /* of the run */
-	uint64_t ino; /* of the run */
-	uint64_t id;  /* exp/experiment.h */
+	char *path;   /* of the run or root */
+	uint64_t ino; /* of the run or root */
+	uint64_t id;  /* the tracked path of the run; the root (meta/root.h), or a fork of it */
+	uint64_t run; /* tracked path of a run that it is, too; 0: none */
+	uint64_t top; /* tracked path of the run or root */
 };
 
 struct branch_list {
@@ -29,9 +34,13 @@ struct branch_list {
 int branch_list(struct expfs *ex, struct cred *cred, struct branch_list *ret);
 void branch_list_free(struct branch_list *l);
 
-/* The branch of that name, or of that run; -ENOENT. */
+/* The branch of that name, of the run ino, or of that id; -ENOENT. */
 int branch_by_name(struct expfs *ex, struct cred *cred, const char *name, struct branch *ret);
 int branch_by_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct branch *ret);
+int branch_by_id(struct expfs *ex, struct cred *cred, uint64_t id, struct branch *ret);
 void branch_free(struct branch *b);
+
+/* Its checkpoints. */
+int branch_checkpoints(struct expfs *ex, struct cred *cred, const struct branch *b, struct checkpoint_set *ret);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/derive.h"
 #include "exp/entries.h"
 #include "exp/file.h"
 #include "exp/judge.h"
@@ -38,7 +39,7 @@ static int add_dir(void *arg, const struct tracked_row *t, const char *name)
 {
 	struct checkpoint_set *s = arg;
 
-	return t->id == s->ids[0] ? 0 : add_id(s, t->id);
+	return t->id == s->top ? 0 : add_id(s, t->id);
 }
 
 /* The directories below those that are in the set are added, too. */
@@ -61,35 +62,55 @@ static int find_tracked(struct expfs *ex, uint64_t ino, struct tracked_row *ret)
 	return tracked_by_dir(db, ino, ret);
 }
 
-static int make_set(struct expfs *ex, struct cred *cred, uint64_t ino, enum tracked_scope scope, struct checkpoint_set *ret)
+/* What was written until now is looked at. */
+static int bring_up_to_date(struct checkpoint_set *s)
 {
-	_cleanup_checkpoint_set_ struct checkpoint_set s = { .ex = ex, .cred = cred, .scope = scope };
-	struct tracked_row t;
+	int r = root_settle(s->ex);
+
+	if (s->scope == TRACKED_DIR)
+		return r < 0 ? r : judge_changed(s->ex, 0);
+	for (size_t i = 0; i < s->n && r == 0; i++)
+		r = judge_changed(s->ex, s->ids[i]);
+	return r;
+}
+
+int checkpoint_set_of(struct expfs *ex, struct cred *cred, const uint64_t *ids, size_t n, uint64_t top,
+		      struct checkpoint_set *ret)
+{
+	_cleanup_checkpoint_set_ struct checkpoint_set s = { .ex = ex, .cred = cred, .scope = TRACKED_RUN, .top = top };
 	int r = track_moved(ex);
 
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = add_id(&s, ids[i]);
 	if (r == 0)
-		r = find_tracked(ex, ino, &t);
-	if (r == 0)
-		r = add_id(&s, t.id);
-	if (r == 0 && scope == TRACKED_DIR)
-		r = add_below(&s);
-	if (r == 0)
-		r = judge_changed(ex, scope == TRACKED_RUN ? t.id : 0);
-	if (r < 0 && r != -ENOENT)
+		r = bring_up_to_date(&s);
+	if (r < 0)
 		return r;
 	*ret = s;
 	s = (struct checkpoint_set){ 0 };
 	return 0;
 }
 
-int checkpoint_set_of_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct checkpoint_set *ret)
-{
-	return make_set(ex, cred, ino, TRACKED_RUN, ret);
-}
-
 int checkpoint_set_below(struct expfs *ex, struct cred *cred, uint64_t ino, struct checkpoint_set *ret)
 {
-	return make_set(ex, cred, ino, TRACKED_DIR, ret);
+	_cleanup_checkpoint_set_ struct checkpoint_set s = { .ex = ex, .cred = cred, .scope = TRACKED_DIR };
+	struct tracked_row t;
+	int r = track_moved(ex);
+
+	if (r == 0)
+		r = find_tracked(ex, ino, &t);
+	s.top = r == 0 ? t.id : 0;
+	if (r == 0)
+		r = add_id(&s, t.id);
+	if (r == 0)
+		r = add_below(&s);
+	if (r == 0)
+		r = bring_up_to_date(&s);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	*ret = s;
+	s = (struct checkpoint_set){ 0 };
+	return 0;
 }
 
 int checkpoint_set_of_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, struct checkpoint_set *ret)
@@ -173,7 +194,7 @@ int checkpoint_is_visible(const struct checkpoint_set *s, struct db *db, const s
 	struct tracked_row up = *t;
 	int r = s->cred ? may_look_into(s, db, &up) : 1;
 
-	for (unsigned depth = 0; s->cred && r > 0 && up.id != s->ids[0] && up.id != TRACKED_TOP; depth++) {
+	for (unsigned depth = 0; s->cred && r > 0 && up.id != s->top && up.id != TRACKED_TOP; depth++) {
 		if (depth == PATH_BOUND)
 			return 0;
 		r = tracked_get(db, up.parent, &up);

@@ -10,17 +10,19 @@
 #include "meta/tracked.h"
 #include "meta/version.h"
 
-/* Those of a run; those below a directory, runs there and all; those of experiments. */
+/* Those of runs or derived branches; those below a directory, runs there and all; those of experiments. */
 struct checkpoint_set {
 	struct expfs *ex;
 	struct cred *cred; /* who asks; he is told of what he could find by himself. NULL: of all */
 	enum tracked_scope scope;
-	uint64_t *ids; /* of tracked runs, directories, or experiments */
+	uint64_t *ids; /* as of tracked.run; of tracked directories, or experiments */
 	size_t n;
+	uint64_t top; /* tracked path below which they lie */
 };
 
-/* Of the run, or below the directory, ino. What has nothing tracked has an empty set. */
-int checkpoint_set_of_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct checkpoint_set *ret);
+/* Of those with an id in ids; below the directory ino: what has nothing tracked has an empty set. */
+int checkpoint_set_of(struct expfs *ex, struct cred *cred, const uint64_t *ids, size_t n, uint64_t top,
+		      struct checkpoint_set *ret);
 int checkpoint_set_below(struct expfs *ex, struct cred *cred, uint64_t ino, struct checkpoint_set *ret);
 
 /* Of one experiment; of all that have that segment (its eight characters). They are found out before (exp/experiment.h). */

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "exp/checkpoint.h"
+#include "exp/derive.h"
 #include "exp/entries.h"
 #include "exp/judge.h"
 #include "exp/point.h"
 #include "exp/track.h"
+#include "meta/root.h"
 #include "meta/tracked.h"
 #include "util/log.h"
 
@@ -76,7 +78,7 @@ static int load_due(struct expfs *ex, struct due *d)
 	if (r == 0)
 		r = tracked_get(db, d->version.tracked, &d->tracked);
 	if (r == 0)
-		r = tracked_get(db, d->tracked.run, &d->run);
+		r = root_has(db, d->tracked.run) == 0 ? tracked_get(db, d->tracked.run, &d->run) : -ENOENT;
 	if (r == 0)
 		r = tracked_path(db, d->run.id, &run);
 	if (r == 0)
@@ -156,6 +158,8 @@ int experiment_settle_until(struct expfs *ex, uint64_t branch, bool (*stop)(void
 	int r = track_moved(ex);
 
 	if (r == 0)
+		r = root_settle(ex);
+	if (r == 0)
 		r = judge_changed(ex, branch);
 	return r < 0 ? r : settle(ex, branch, stop, arg);
 }
@@ -223,6 +227,13 @@ static int take_fault(const struct point *p, struct pending *ret)
 	return ret->fault && ret->fault_path ? 0 : -ENOMEM;
 }
 
+static bool is_of_root(struct expfs *ex, uint64_t branch)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return root_has(db, branch) == 1;
+}
+
 int experiment_pending(struct expfs *ex, uint64_t branch, struct pending *ret)
 {
 	_cleanup_pending_ struct pending out = { 0 };
@@ -230,6 +241,8 @@ int experiment_pending(struct expfs *ex, uint64_t branch, struct pending *ret)
 	bool changed = false;
 	int r = experiment_settle(ex, branch);
 
+	if (r == 0 && is_of_root(ex, branch))
+		return root_pending(ex, branch, ret);
 	if (r == 0)
 		r = look_at_branch(ex, branch, STATE_NOW, &p, &changed);
 	if (r == 0)
@@ -268,7 +281,7 @@ static int try_commit(struct expfs *ex, uint64_t branch, char ret_hash[EXPERIMEN
 
 int experiment_commit(struct expfs *ex, uint64_t branch, char ret_hash[EXPERIMENT_HASH + 1])
 {
-	int r = -EAGAIN;
+	int r = is_of_root(ex, branch) ? -ENOENT : -EAGAIN;
 
 	for (int i = 0; i < TRIES && r == -EAGAIN; i++) {
 		r = experiment_settle(ex, branch);
@@ -336,7 +349,7 @@ static int find_of_version(struct db *db, const struct tracked_row *t, struct ex
 		return r;
 	if (t->role == ROLE_WEIGHTS)
 		return v.experiment ? experiment_get(db, v.experiment, ret) : -ENOENT;
-	if (t->role != ROLE_HP && t->role != ROLE_MODEL && t->role != ROLE_DATA)
+	if ((t->role != ROLE_HP && t->role != ROLE_MODEL && t->role != ROLE_DATA) || root_has(db, t->run) != 0)
 		return -ENOENT;
 	r = line_between(db, t->run, v.id, v.until, &line);
 	return r < 0 ? r : experiment_get(db, line.experiment, ret);

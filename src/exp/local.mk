@@ -25,6 +25,8 @@ libexpfs_a_SOURCES += \
 	src/exp/complete.c src/exp/complete.h \
 	src/exp/entries.c src/exp/entries.h \
 	src/exp/names.c src/exp/names.h \
+	src/exp/root.c src/exp/root.h \
+	src/exp/derive.c src/exp/derive.h \
 	src/exp/branch.c src/exp/branch.h \
 	src/exp/known.c src/exp/known.h \
 	src/exp/structure.c src/exp/structure.h \

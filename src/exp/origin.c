@@ -7,6 +7,7 @@
 #include "exp/file.h"
 #include "exp/path.h"
 #include "exp/state.h"
+#include "meta/root.h"
 
 void origin_file_free(struct origin_file *f)
 {
@@ -51,8 +52,11 @@ static int try_run(void *arg, const struct line_row *line)
 {
 	struct search *s = arg;
 	struct origin *o = s->origin;
-	int r = tracked_get(s->db, line->run, &o->run);
+	struct fork_row fork = { .root = line->run };
+	int r = fork_get(s->db, line->run, &fork);
 
+	if (r == -ENOENT || r == 0)
+		r = tracked_get(s->db, fork.root, &o->run);
 	if (r == 0)
 		r = permits_above(s->db, s->cred, &o->run, TRACKED_TOP, X_OK);
 	if (r > 0)
@@ -61,7 +65,7 @@ static int try_run(void *arg, const struct line_row *line)
 		return 0;
 	if (r < 0)
 		return r == -ENOENT || r == -ESTALE ? 0 : r;
-	o->at = line->at;
+	o->at = root_has(s->db, line->run) == 1 ? INT64_MAX : line->at; /* names in a root tell whose they are */
 	return cred_permits(s->cred, &o->dir, R_OK | X_OK);
 }
 
@@ -103,12 +107,12 @@ static bool is_absent(const struct origin *o, enum segment which)
 }
 
 /* Names of a root's own layout belong to what they name, whenever they were written. */
-static bool is_of_other(const struct origin *o, enum segment which, const char *name)
+static bool is_of_other(const struct origin *o, enum segment which, const char *path)
 {
 	static const char *const dirs[] = { "checkpoints/HP/", "checkpoints/models/", "checkpoints/data/" };
-	const char *p = strstr(name, dirs[which]);
+	const char *p = strstr(path, dirs[which]);
 
-	return p && (p == name || p[-1] == '/') &&
+	return p && (p == path || p[-1] == '/') &&
 	       strncmp(p + strlen(dirs[which]), o->experiment.hash + (size_t)which * SEGMENT_LEN, SEGMENT_LEN) != 0;
 }
 
@@ -131,8 +135,10 @@ static int fill_file(struct db *db, struct cred *cred, const struct origin *o, e
 	if (r < 0)
 		return r;
 	skip = *top ? strlen(top) + 1 : 0;
+	if (root_has(db, o->run.id) == 1)
+		skip -= strlen(path_last(top)) + 1;
 	f->name = name_below(f->path, skip);
-	return f->name && !is_of_other(o, which, f->path + skip);
+	return f->name && !is_of_other(o, which, f->path);
 }
 
 static enum role segment_role(enum segment which)

@@ -45,6 +45,24 @@ bool path_is_below(const char *path, const char *dir)
 	return n == 0 || (!strncmp(path, dir, n) && (path[n] == '/' || path[n] == 0));
 }
 
+int path_may_walk(struct db *db, struct cred *cred, uint64_t ino, unsigned want)
+{
+	int r = 0;
+
+	while (cred && r == 0 && ino != META_ROOT) {
+		struct inode_row dir;
+		struct dirent_row d;
+
+		r = dirent_of(db, ino, &d, NULL);
+		if (r == 0)
+			r = inode_get(db, d.parent, &dir);
+		if (r == 0 && !cred_permits(cred, &dir, want))
+			r = -ENOENT;
+		ino = d.parent;
+	}
+	return r == -ESTALE ? -ENOENT : r;
+}
+
 int path_lookup(struct db *db, const char *path, uint64_t *ret_ino)
 {
 	uint64_t ino = META_ROOT;

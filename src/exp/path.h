@@ -5,6 +5,7 @@
 #ifndef EXPFS_PATH_H
 #define EXPFS_PATH_H
 
+#include "exp/cred.h"
 #include "exp/expfs.h"
 
 #define PATH_BOUND 4096 /* longer ones, which no system call takes, have no role and belong to no run */
@@ -14,6 +15,9 @@ int path_of(struct db *db, uint64_t ino, char **ret);
 
 /* Does it lie at dir or below it? */
 bool path_is_below(const char *path, const char *dir);
+
+/* Can who asks go to the directory: X_OK, or R_OK too, if he does not know the names? -ENOENT: he cannot. */
+int path_may_walk(struct db *db, struct cred *cred, uint64_t ino, unsigned want);
 
 /* The inode at a path. */
 int path_lookup(struct db *db, const char *path, uint64_t *ret_ino);

@@ -8,6 +8,7 @@
 #include "exp/entries.h"
 #include "exp/metric.h"
 #include "exp/path.h"
+#include "exp/root.h"
 #include "meta/content.h"
 #include "meta/dirent.h"
 #include "meta/experiment.h"
@@ -90,7 +91,7 @@ static int track_dir(struct expfs *ex, struct db *db, const struct ancestry *a, 
 		t.ino = a->dir[i].ino;
 		t.role = t.is_dir ? t.role : ROLE_NONE;
 		t.is_dir = true;
-		t.run = up.run;
+		t.run = root_is(ex, db, t.id, path) ? t.id : up.run;
 		*ret = t;
 		ancestry_forget(ex);
 		return tracked_update(db, &t);
@@ -265,6 +266,7 @@ static int track_file(struct expfs *ex, struct db *db, const struct ancestry *a,
 		      const struct dirent_row *d, const struct inode_row *row, enum role role, struct file_drop *drop)
 {
 	struct tracked_row up, t;
+	uint64_t run, head;
 	bool new;
 	int r = track_dir(ex, db, a, a->n - 1, &up);
 
@@ -286,15 +288,21 @@ static int track_file(struct expfs *ex, struct db *db, const struct ancestry *a,
 			return r;
 		file_set_manifest(ex, row->ino);
 	}
+	r = tx_root_run(db, &up, name, t.run, &run);
+	if (r < 0)
+		return r;
+	head = t.run == run ? t.head : 0;
 	t.is_dir = false;
 	t.ino = row->ino;
-	t.run = up.run;
+	t.run = run;
 	t.role = (int)role;
 	if (role != ROLE_WEIGHTS) {
 		t.changed = 0;
 		no_good(&t);
 	}
 	r = track_content(ex, db, &t, name, row, d->order, drop);
+	if (r == 0 && t.head != head && (role == ROLE_MANIFEST || role == ROLE_WEIGHTS))
+		r = tx_root_version(db, run, t.head);
 	if (r < 0)
 		return r;
 	return new ? tracked_insert(db, &t, name) : tracked_update(db, &t);
@@ -323,17 +331,45 @@ static int track_around(struct expfs *ex, struct db *db, const struct ancestry *
 	return moved_put(db, dir);
 }
 
+static int track_name(struct expfs *ex, struct db *db, uint64_t dir, const char *name, struct file_drop *drop);
+
+/* A file there shows that the i-th directory is a root's checkpoints/. */
+static int track_root(struct expfs *ex, struct db *db, const struct ancestry *a, size_t i, struct file_drop *drop)
+{
+	uint64_t dir = a->dir[i].ino, above = a->dir[i - 1].ino;
+	struct tracked_row t;
+	int r = track_dir(ex, db, a, i, &t);
+
+	if (r < 0 || t.run == t.id)
+		return r;
+	t.run = t.id;
+	r = tracked_update(db, &t);
+	if (r == 0)
+		r = root_insert(db, t.id);
+	if (r == 0)
+		r = moved_put(db, dir);
+	if (r == 0)
+		r = track_name(ex, db, above, ROOT_STATE, drop);
+	return r == -ENOENT ? 0 : r;
+}
+
 /* The name d (NULL: there is none) leads to row. */
 static int track(struct expfs *ex, struct db *db, uint64_t dir, const char *name, const struct dirent_row *d,
 		 const struct inode_row *row, struct file_drop *drop)
 {
 	const struct ancestry *a;
 	enum role role = ROLE_NONE;
+	size_t root;
 	int r = ancestry_get(ex, db, dir, &a);
 
 	if (r == 0) {
 		r = track_around(ex, db, a, name);
 		if (r == 0)
+			r = ancestry_get(ex, db, dir, &a);
+		root = r == 0 && d && S_ISREG(row->mode) && !a->checkpoint ? root_shown_by(a, name) : 0;
+		if (root)
+			r = track_root(ex, db, a, root, drop);
+		if (r == 0 && root)
 			r = ancestry_get(ex, db, dir, &a);
 	}
 	if (r < 0)
@@ -671,7 +707,7 @@ static int retrack_dir(struct expfs *ex, struct db *db, uint64_t ino, bool *ret_
 		r = move_below(db, &t, up.id, path_last(a->path));
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	t.run = a->n == 1 || path_is_run(ex, a->path) ? t.id : up.run;
+	t.run = a->n == 1 || path_is_run(ex, a->path) || root_is(ex, db, t.id, a->path) ? t.id : up.run;
 	if (t.role == ROLE_NONE || is_checkpoint)
 		return tracked_update(db, &t);
 	t.role = ROLE_NONE;

@@ -31,30 +31,25 @@ static int add_children(struct expfs *ex, const struct experiment_row *row, json
 	return experiment_list(db, add_child, &f);
 }
 
-/* Whose runs went through it. */
+/* Branches that went through it. */
 struct runs {
-	struct db *db;
-	uint64_t *ino;
+	uint64_t *id;
 	size_t n;
 };
 
 static int add_run(void *arg, const struct line_row *line)
 {
 	struct runs *l = arg;
-	struct tracked_row t;
 	uint64_t *v;
-	int r = tracked_get(l->db, line->run, &t);
 
 	for (size_t i = 0; i < l->n; i++)
-		if (l->ino[i] == t.ino)
+		if (l->id[i] == line->run)
 			return 0;
-	if (r < 0 || !t.ino)
-		return r == -ENOENT ? 0 : r;
-	v = array_grow(l->ino, l->n, sizeof(*v));
+	v = array_grow(l->id, l->n, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
-	l->ino = v;
-	v[l->n++] = t.ino;
+	l->id = v;
+	v[l->n++] = line->run;
 	return 0;
 }
 
@@ -62,7 +57,6 @@ static int list_runs(struct expfs *ex, uint64_t experiment, struct runs *l)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-	l->db = db;
 	return line_list_of(db, experiment, add_run, l);
 }
 
@@ -76,7 +70,7 @@ static int add_branches(struct expfs *ex, const struct experiment_row *row, json
 		struct experiment_head head;
 		struct branch b;
 
-		r = branch_by_run(ex, NULL, l.ino[i], &b);
+		r = branch_by_id(ex, NULL, l.id[i], &b);
 		if (r < 0) {
 			r = r == -ENOENT ? 0 : r;
 			continue;
@@ -88,7 +82,7 @@ static int add_branches(struct expfs *ex, const struct experiment_row *row, json
 		r = r == -ENOENT ? 0 : r;
 		branch_free(&b);
 	}
-	free(l.ino);
+	free(l.id);
 	json_object_set_new(entry, "branches", branches);
 	json_object_set_new(entry, "head_of", head_of);
 	return r;
@@ -189,19 +183,6 @@ static int experiment_of(struct expfs *ex, const struct tracked_row *t, const st
 	return r;
 }
 
-static int branch_of(struct expfs *ex, const struct tracked_row *t, struct branch *ret)
-{
-	struct tracked_row run;
-	int r;
-
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = tracked_get(db, t->run, &run);
-	}
-	return r < 0 ? r : run.ino ? branch_by_run(ex, NULL, run.ino, ret) : -ENOENT;
-}
-
 static enum op_exit show_path(struct expfs *ex, const char *path, const struct history *h, json_t **ret)
 {
 	const struct history_version *v = &h->v[h->n - 1];
@@ -211,7 +192,7 @@ static enum op_exit show_path(struct expfs *ex, const char *path, const struct h
 	int r = experiment_of(ex, &h->tracked, &v->row, &e);
 
 	if (r == 0 || r == -ENOENT)
-		r = branch_of(ex, &h->tracked, &b);
+		r = branch_by_id(ex, NULL, h->tracked.run, &b);
 	if (r < 0 && r != -ENOENT)
 		return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
 	for (size_t i = 0; v->has_digest && i < CONTENT_DIGEST; i++)

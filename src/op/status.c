@@ -132,7 +132,7 @@ static int add_branch(struct expfs *ex, const struct branch *b, json_t *branches
 {
 	_cleanup_checkpoint_set_ struct checkpoint_set s = { 0 };
 	_cleanup_json_ json_t *latest = NULL, *best = NULL, *head = NULL, *pending = NULL;
-	int r = checkpoint_set_of_run(ex, NULL, b->ino, &s);
+	int r = branch_checkpoints(ex, NULL, b, &s);
 
 	if (r == 0)
 		r = latest_json(&s, &latest);

@@ -176,13 +176,13 @@ static int find(struct expfs *ex, const struct branch *b, int (*list)(struct db 
 		struct found *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-	struct tracked_row run;
-	int r = tracked_by_dir(db, b->ino, &run);
+	const uint64_t ids[] = { b->id, b->run };
+	int r = 0;
 
 	ret->db = db;
-	if (r == 0)
-		r = list(db, run.id, ret);
-	return r == -ENOENT ? 0 : MIN(r, 0);
+	for (size_t i = 0; i < (b->run ? 2 : 1) && r == 0; i++)
+		r = list(db, ids[i], ret);
+	return MIN(r, 0);
 }
 
 static int warn_of_incomplete(struct expfs *ex, const struct branch *b, bool none, json_t *warnings)
