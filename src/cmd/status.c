@@ -1,5 +1,6 @@
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/client.h"
 #include "cmd/cmd.h"
@@ -76,6 +77,19 @@ static void print_branches(const json_t *branches)
 	}
 }
 
+static void print_roots(const json_t *answer)
+{
+	const json_t *roots = json_object_get(answer, "roots"), *root;
+	const char *effective = cmd_string(answer, "effective_root");
+	size_t i;
+
+	json_array_foreach (roots, i, root) {
+		printf(i ? "          " : "roots     ");
+		cmd_print_text(json_string_value(root));
+		printf(json_array_size(roots) > 1 && !strcmp(json_string_value(root), effective) ? ", updated last\n" : "\n");
+	}
+}
+
 static void print_warnings(const json_t *warnings)
 {
 	const json_t *w;
@@ -113,6 +127,7 @@ static int run(int argc, char **argv)
 		return exit;
 	}
 	print_store(answer);
+	print_roots(answer);
 	print_branches(json_object_get(answer, "branches"));
 	print_warnings(json_object_get(answer, "warnings"));
 	return exit;

@@ -8,6 +8,7 @@
 #include "exp/branch.h"
 #include "exp/keeper.h"
 #include "exp/path.h"
+#include "exp/root.h"
 #include "meta/content.h"
 #include "op/reply.h"
 #include "op/warning.h"
@@ -166,9 +167,29 @@ static int add_branches(struct expfs *ex, const char *path, json_t *branches, js
 	return r;
 }
 
+/* Which experiment roots there are at or below a path. */
+static int add_roots(struct expfs *ex, const char *path, json_t *answer)
+{
+	_cleanup_root_list_ struct root_list l = { 0 };
+	size_t effective = 0;
+	json_t *roots;
+	int r = root_list_below(ex, NULL, path, &l, &effective);
+
+	if (r < 0)
+		return r;
+	roots = json_array();
+	for (size_t i = 0; i < l.n; i++)
+		json_array_append_new(roots, reply_path(l.v[i].path));
+	json_object_set_new(answer, "given_root", reply_path(path));
+	json_object_set_new(answer, "effective_root", reply_path(l.n > 0 ? l.v[effective].path : path));
+	json_object_set_new(answer, "roots", roots);
+	json_object_set_new(answer, "multi_root", json_boolean(l.n > 1));
+	return 0;
+}
+
 enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
-	_cleanup_json_ json_t *branches = json_array(), *warnings = json_array();
+	_cleanup_json_ json_t *branches = json_array(), *warnings = json_array(), *roots = json_object();
 	_cleanup_free_ char *path = reply_get_path(args);
 	bool read_only = expfs_is_read_only(ex);
 	struct space s = { 0 };
@@ -178,6 +199,8 @@ enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const j
 	r = warn_of_store(ex, warnings);
 	if (r == 0)
 		r = add_branches(ex, path ? path : "", branches, warnings);
+	if (r == 0)
+		r = add_roots(ex, path ? path : "", roots);
 	if (r == 0)
 		r = get_space(ex, &s);
 	if (r < 0)
@@ -190,5 +213,6 @@ enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const j
 			 (json_int_t)s.files, "objects", (json_int_t)s.objects);
 	if (*ret && read_only && ex->read_only_reason)
 		json_object_set_new(*ret, "read_only_reason", reply_text(ex->read_only_reason));
+	json_object_update(*ret, roots);
 	return OP_DONE;
 }
