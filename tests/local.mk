@@ -64,6 +64,7 @@ bats_tests = \
 	tests/config.bats \
 	tests/history.bats \
 	tests/manifest.bats \
+	tests/weightslab.bats \
 	tests/experiments.bats \
 	tests/best.bats \
 	tests/readme.bats \
@@ -81,6 +82,7 @@ EXTRA_DIST += \
 	tests/manifest.py \
 	tests/readme.py \
 	tests/posix/checkpoint.py \
+	tests/weightslab.py \
 	tests/crash/crowd.py \
 	tests/crash/cutter.py \
 	tests/crash/damages.py \
