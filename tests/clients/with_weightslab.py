@@ -27,7 +27,7 @@ from weightslab.components.global_monitoring import guard_training_context, paus
 from weightslab.data.dataframe_manager import LedgeredDataFrameManager
 from weightslab.data.h5_dataframe_store import H5DataFrameStore
 
-from client import after_remount, fresh, kill, main, start, test, view
+from client import after_remount, fresh, kill, main, run, start, test, view
 
 UNTOUCHED = "bb73166f"  # DATA of the ids 0 to 9, none discarded
 WITHOUT_0 = "6463440d"  # the same with id 0 discarded
@@ -104,6 +104,11 @@ def values(state_dict):
 
 def weights(path):
     return values(load(path)["model_state_dict"])
+
+
+def told(*arguments):
+    """What the command of expfs says."""
+    return json.loads(run(os.environ["EXPFS"], *map(str, arguments), "--json"))
 
 
 def weights_file(root, exp_hash, step):
@@ -191,6 +196,24 @@ def load_older(root, exp_hash):
     return ages, training.now(), training.manager.previous_exp_hash
 
 
+def edit_twice(root):
+    """Two edits before a flush: the first one's hash is never listed."""
+    training = Training(root)
+    training.resume()
+    training.steps(1)
+    hashes = []
+    for rate in 0.02, 0.03:
+        training.edit_rate(rate)
+        hashes.append(training.manager.update_experiment_hash()[0])
+    pending = training.now()["hash"]
+    state = json.loads((root / ".checkpoint_manager_state.json").read_text())
+    assert [state["previous_exp_hash"], state["current_exp_hash"]] == hashes and pending == hashes[1], state
+    pause_controller.pause()
+    training.resume()
+    training.steps(5)
+    return hashes, training.now()
+
+
 def by_hand(root):
     training = Training(root)
     manager = training.manager
@@ -201,6 +224,37 @@ def by_hand(root):
     run, = (run for run in manager.list_runs() if run["is_current"])
     assert (run["experiment_name"], run["notes"]) == ("another name", "first line\n\nsecond: é 🙂")
     assert run["latest_weight_step"] == 1_000_000
+
+
+def by_text(root):
+    """Both sides of the sixth digit: a file of 999,999 and one of a million."""
+    manager = Training(root).manager
+    current = manager.current_exp_hash
+    for step in 999_999, 1_000_000:
+        manager.save_model_checkpoint(step=step)
+    return current, manager._select_weight_checkpoint_file(current), manager._select_weight_checkpoint_file(current, 2_000_000)
+
+
+def listed(root):
+    manager = Training(root).manager
+    return [run["hash"] for run in manager.list_runs()], [entry["hash"] for entry in manager.get_all_hashes()]
+
+
+def selected(root, exp_hash, steps):
+    manager = Training(root).manager
+    return {step: manager._select_weight_checkpoint_file(exp_hash, step) for step in steps}
+
+
+def train_on_sibling(parent, exp_hash):
+    """The effective root goes on from an experiment of another one."""
+    training = Training(parent)
+    assert training.manager.load_state(exp_hash, force=False, load_model=True, load_weights=True, load_config=True,
+                                       load_data=True, load_logger=True)
+    training.model = ledgers.get_model()
+    training.optimizer = ledgers.get_optimizer()
+    training.resume()
+    training.steps(6)
+    return training.now()["hash"]
 
 
 def several_roots(parent):
@@ -288,6 +342,17 @@ def killed(top):
     assert now["hash"] == found["latest_hash"] and now["age"] >= 40, now["age"]
 
 
+@test("a hash that was only ever pending is no experiment, and what follows it goes on from what was before")
+def edited_twice(top):
+    hashes, now = fresh(edit_twice, top)
+    *_, resumed, last = manifest(top)["experiments"]
+    assert now["hash"] == last == hashes[1], (hashes, now)
+    view(top, "branches")
+    log = {entry["hash"]: entry for entry in told("log", top)["experiments"]}
+    assert hashes[0] not in log and log[last]["parent"] == resumed, log
+    assert log[last]["branches"] == log[last]["head_of"] == ["main"], log[last]
+
+
 @test("an older hash loads at the step nearest to the wanted one and goes on as a new one")
 def older(top):
     first = next(iter(manifest(top)["experiments"]))
@@ -298,10 +363,60 @@ def older(top):
     assert now["hash"] in manifest(top)["experiments"]
 
 
+@test("expfs tells the experiments that WeightsLab lists, with the steps that are stored")
+def same_experiments(top):
+    view(top, "experiments")
+    runs, hashes = fresh(listed, top)
+    experiments = {entry["hash"]: entry for entry in told("log", top)["experiments"]}
+    assert sorted(experiments) == sorted(runs) == sorted(hashes), (sorted(experiments), sorted(runs))
+    for exp_hash, entry in experiments.items():
+        assert entry["steps"] == stored_steps(top, exp_hash), entry
+        shown = os.listdir(top / "experiments" / exp_hash / "step")
+        assert sorted(map(int, shown)) == entry["steps"], shown
+    assert set(hashes) <= set(os.listdir(top / "experiments"))
+
+
+@test("for a hash and a wanted step expfs shows the file that WeightsLab selects")
+def same_files(top):
+    for exp_hash in manifest(top)["experiments"]:
+        steps = view(top, f"experiments/{exp_hash}/step")
+        for step, path in fresh(selected, top, exp_hash, range(0, 60, 3)).items():
+            found = (steps / str(step)).resolve() if stored_steps(top, exp_hash) else None
+            assert found == path, (exp_hash, step, found, path)
+
+
+@test("what was trained on from an older hash is a second branch, and the first one stays")
+def second_branch(top):
+    branches = view(top, "branches")
+    assert sorted(os.listdir(branches)) == ["main", "main.2"], os.listdir(branches)
+    order = list(manifest(top)["experiments"])
+    log = {entry["hash"]: entry for entry in told("log", top)["experiments"]}
+    main = [exp_hash for exp_hash in order if log[exp_hash]["branches"] == ["main"]]
+    other = [exp_hash for exp_hash in order if log[exp_hash]["branches"] == ["main.2"]]
+    assert main + other == order and len(other) == 1, (main, other)
+    parents = [log[exp_hash]["parent"] for exp_hash in order]
+    assert parents == [None, *main[:-1], main[0]], parents
+    assert (branches / "main" / "HEAD").read_text().strip() == main[-1]
+    assert (branches / "main.2" / "HEAD").read_text().strip() == other[0]
+    assert (branches / "main.2" / "latest").resolve() == newest_weights(top)
+
+
 @test("names, notes and a checkpoint made by hand are in the manifest")
 def hand(top):
     fresh(by_hand, top)
     manifest(top)
+
+
+@test("beyond 999,999 WeightsLab takes the last name in text order, and expfs the last step")
+def beyond(top):
+    exp_hash, newest, nearest = fresh(by_text, top)
+    assert newest.name == f"{exp_hash}_step_999999.pt", newest  # a million stands before it
+    assert nearest.name == f"{exp_hash}_step_1000000.pt", nearest
+    for shown in view(top, f"experiments/{exp_hash}"), view(top, "branches/main.2"):
+        assert (shown / "latest").resolve() == weights_file(top, exp_hash, 1_000_000)
+        assert (shown / "step" / "999999").resolve() == weights_file(top, exp_hash, 999_999)
+        assert (shown / "step" / "2000000").resolve() == weights_file(top, exp_hash, 1_000_000)
+        assert sorted(os.listdir(shown / "step"), key=int)[-2:] == ["999999", "1000000"]
 
 
 @test("the curves of all these processes are in the logger's database")
@@ -321,12 +436,36 @@ def remounted(top):
     assert now["weights"] == weights(newest_weights(top))
 
 
+@after_remount("the top is still the only root that a new process finds, whatever views there are")
+def still_one_root(top):
+    found = fresh(look, top)["roots"]
+    assert found == [top], found
+
+
 @after_remount("a directory with several roots is opened at the newest of those it may see")
 def roots(top):
     parent = top / "several"
     multi, effective, found = fresh(several_roots, parent)
     assert multi and effective == parent / "x" / "b", effective
     assert found == [parent / "a", parent / "x" / "b"], found
+    view(top, "branches")
+    status = told("status", parent)
+    at = [top / path.lstrip("/") for path in (status["given_root"], status["effective_root"], *status["roots"])]
+    assert at == [parent, effective, *found] and status["multi_root"], status
+    assert (parent / ".expfs" / "latest").resolve() == newest_weights(effective)
+
+
+@after_remount("going on from a sibling root's experiment is a new branch of the effective root, with that parent")
+def sibling(top):
+    branches = view(top, "branches")
+    parent = top / "several"
+    loaded, = manifest(parent / "a")["experiments"]
+    before = sorted(os.listdir(branches))
+    exp_hash = fresh(train_on_sibling, parent, loaded)
+    assert exp_hash in manifest(parent / "x" / "b")["experiments"]
+    assert sorted(os.listdir(branches)) == sorted([*before, "several.x.b.2"]), os.listdir(branches)
+    entry, = (entry for entry in told("log", parent)["experiments"] if entry["hash"] == exp_hash)
+    assert (entry["parent"], entry["branches"]) == (loaded, ["several.x.b.2"]), entry
 
 
 if __name__ == "__main__":
