@@ -29,6 +29,7 @@ enum view_kind {
 	VIEW_BRANCH_MANIFEST,
 	VIEW_DOT_LOG,        /* of all branches, in the top's .expfs/ */
 	VIEW_DOT_LINEAGE,
+	VIEW_DOT_STATUS,     /* of any */
 	VIEW_EXPERIMENT,         /* experiments/<hash>/; n: id of the experiment */
 	VIEW_EXPERIMENT_FILES,   /* HP/, MODEL/, DATA/ in it, by dir, and what is below: part, id of a tracked path or 0 */
 	VIEW_EXPERIMENT_FILE,    /* part: id of a version */

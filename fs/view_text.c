@@ -1,10 +1,13 @@
-/* Files of text: HEAD, pending, log and manifest.yaml of a branch, log and lineage.json of all in the top's
+/* Files of text: status.json of any .expfs/, HEAD, pending, log and manifest.yaml of a branch, log and lineage.json of all in the top's
  * .expfs/. They say what the commands say (room op), to whom could find the runs by himself. */
+#include <stdio.h>
 #include <string.h>
 
 #include "exp/branch.h"
+#include "exp/path.h"
 #include "op/experiments.h"
 #include "op/reply.h"
+#include "op/status.h"
 #include "view_kind.h"
 
 static int find_branch(struct view_req *q, const struct view_key *key, uint64_t *ret_id)
@@ -91,31 +94,11 @@ static int manifest_text(struct view_req *q, const struct view_key *key, char **
 	return r < 0 ? r : experiments_manifest(log, ret, ret_len);
 }
 
-/* The branches into whose runs he may look: what is told of them is in the top's directory, not in theirs. */
-static int list_branches(struct view_req *q, struct branch_list *ret)
-{
-	size_t n = 0;
-	int r = branch_list(q->fs->ex, &q->cred, ret);
-
-	for (size_t i = 0; r == 0 && i < ret->n; i++) {
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(q->fs->ex->meta);
-		struct inode_row dir;
-
-		if (inode_get(db, ret->v[i].ino, &dir) == 0 && cred_permits(&q->cred, &dir, R_OK | X_OK))
-			ret->v[n++] = ret->v[i];
-		else
-			branch_free(&ret->v[i]);
-	}
-	if (r == 0)
-		ret->n = n;
-	return r;
-}
-
 static int all_log_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
 {
 	_cleanup_json_ json_t *log = NULL;
 	struct branch_list l;
-	int r = list_branches(q, &l);
+	int r = branch_list_open(q->fs->ex, &q->cred, &l); /* it is told in the top's directory, not in theirs */
 
 	if (r < 0)
 		return r;
@@ -131,7 +114,7 @@ static int lineage_text(struct view_req *q, const struct view_key *key, char **r
 	_cleanup_free_ char *text = NULL;
 	struct branch_list l;
 	char *line;
-	int r = list_branches(q, &l);
+	int r = branch_list_open(q->fs->ex, &q->cred, &l);
 
 	if (r < 0)
 		return r;
@@ -145,6 +128,26 @@ static int lineage_text(struct view_req *q, const struct view_key *key, char **r
 	return give(line, ret, ret_len);
 }
 
+static int status_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+{
+	_cleanup_json_ json_t *status = NULL;
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	char *line;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(q->fs->ex->meta);
+
+		r = path_of(db, key->dir, &path);
+	}
+	if (r == 0)
+		r = status_json(q->fs->ex, &q->cred, path, &status);
+	text = r == 0 ? json_dumps(status, JSON_INDENT(2)) : NULL;
+	if (!text || asprintf(&line, "%s\n", text) < 0)
+		return r < 0 ? r : -ENOMEM;
+	return give(line, ret, ret_len);
+}
+
 const struct view_ops view_text_ops[] = {
 	[VIEW_BRANCH_HEAD - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = head_text },
 	[VIEW_BRANCH_PENDING - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = pending_text },
@@ -152,6 +155,7 @@ const struct view_ops view_text_ops[] = {
 	[VIEW_BRANCH_MANIFEST - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = manifest_text },
 	[VIEW_DOT_LOG - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = all_log_text },
 	[VIEW_DOT_LINEAGE - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = lineage_text },
+	[VIEW_DOT_STATUS - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = status_text },
 };
 
 int view_text_of(const struct view_key *dir, const char *name, struct view_key *ret)
@@ -166,12 +170,13 @@ int view_text_of(const struct view_key *dir, const char *name, struct view_key *
 		{ "manifest.yaml", VIEW_BRANCH, VIEW_BRANCH_MANIFEST },
 		{ "log", VIEW_DOT, VIEW_DOT_LOG },
 		{ "lineage.json", VIEW_DOT, VIEW_DOT_LINEAGE },
+		{ "status.json", VIEW_DOT, VIEW_DOT_STATUS },
 	};
 
-	if (dir->kind == VIEW_DOT && dir->dir != META_ROOT)
-		return -ENOENT;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (texts[i].in == dir->kind && !strcmp(texts[i].name, name)) {
+			if (dir->kind == VIEW_DOT && texts[i].kind != VIEW_DOT_STATUS && dir->dir != META_ROOT)
+				return -ENOENT;
 			*ret = (struct view_key){ .kind = texts[i].kind, .dir = dir->dir, .part = dir->part };
 			return 0;
 		}

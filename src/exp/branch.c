@@ -337,6 +337,25 @@ int branch_list(struct expfs *ex, struct cred *cred, struct branch_list *ret)
 	return 0;
 }
 
+int branch_list_open(struct expfs *ex, struct cred *cred, struct branch_list *ret)
+{
+	size_t n = 0;
+	int r = branch_list(ex, cred, ret);
+
+	for (size_t i = 0; r == 0 && i < ret->n; i++) {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+		struct inode_row dir;
+
+		if (inode_get(db, ret->v[i].ino, &dir) == 0 && cred_permits(cred, &dir, R_OK | X_OK))
+			ret->v[n++] = ret->v[i];
+		else
+			branch_free(&ret->v[i]);
+	}
+	if (r == 0)
+		ret->n = n;
+	return r;
+}
+
 static int find_run(struct expfs *ex, struct cred *cred, uint64_t ino, char **ret_path)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);

@@ -34,6 +34,9 @@ struct branch_list {
 int branch_list(struct expfs *ex, struct cred *cred, struct branch_list *ret);
 void branch_list_free(struct branch_list *l);
 
+/* Those of them into whose runs he may look. */
+int branch_list_open(struct expfs *ex, struct cred *cred, struct branch_list *ret);
+
 /* The branch of that name, of the run ino, or of that id; -ENOENT. */
 int branch_by_name(struct expfs *ex, struct cred *cred, const char *name, struct branch *ret);
 int branch_by_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct branch *ret);

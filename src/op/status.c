@@ -11,6 +11,7 @@
 #include "exp/root.h"
 #include "meta/content.h"
 #include "op/reply.h"
+#include "op/status.h"
 #include "op/warning.h"
 #include "store/object.h"
 
@@ -129,11 +130,11 @@ static int pending_json(struct expfs *ex, uint64_t branch, json_t **ret, json_t 
 	return 0;
 }
 
-static int add_branch(struct expfs *ex, const struct branch *b, json_t *branches, json_t *warnings)
+static int add_branch(struct expfs *ex, struct cred *cred, const struct branch *b, json_t *branches, json_t *warnings)
 {
 	_cleanup_checkpoint_set_ struct checkpoint_set s = { 0 };
 	_cleanup_json_ json_t *latest = NULL, *best = NULL, *head = NULL, *pending = NULL;
-	int r = branch_checkpoints(ex, NULL, b, &s);
+	int r = branch_checkpoints(ex, cred, b, &s);
 
 	if (r == 0)
 		r = latest_json(&s, &latest);
@@ -153,27 +154,27 @@ static int add_branch(struct expfs *ex, const struct branch *b, json_t *branches
 }
 
 /* The branches whose run lies below a path, or the path below it. */
-static int add_branches(struct expfs *ex, const char *path, json_t *branches, json_t *warnings)
+static int add_branches(struct expfs *ex, struct cred *cred, const char *path, json_t *branches, json_t *warnings)
 {
 	struct branch_list l;
-	int r = branch_list(ex, NULL, &l);
+	int r = branch_list_open(ex, cred, &l);
 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < l.n && r == 0; i++)
 		if (path_is_below(l.v[i].path, path) || path_is_below(path, l.v[i].path))
-			r = add_branch(ex, &l.v[i], branches, warnings);
+			r = add_branch(ex, cred, &l.v[i], branches, warnings);
 	branch_list_free(&l);
 	return r;
 }
 
 /* Which experiment roots there are at or below a path. */
-static int add_roots(struct expfs *ex, const char *path, json_t *answer)
+static int add_roots(struct expfs *ex, struct cred *cred, const char *path, json_t *answer)
 {
 	_cleanup_root_list_ struct root_list l = { 0 };
 	size_t effective = 0;
 	json_t *roots;
-	int r = root_list_below(ex, NULL, path, &l, &effective);
+	int r = root_list_below(ex, cred, path, &l, &effective);
 
 	if (r < 0)
 		return r;
@@ -187,10 +188,9 @@ static int add_roots(struct expfs *ex, const char *path, json_t *answer)
 	return 0;
 }
 
-enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
+int status_json(struct expfs *ex, struct cred *cred, const char *path, json_t **ret)
 {
 	_cleanup_json_ json_t *branches = json_array(), *warnings = json_array(), *roots = json_object();
-	_cleanup_free_ char *path = reply_get_path(args);
 	bool read_only = expfs_is_read_only(ex);
 	struct space s = { 0 };
 	int r;
@@ -198,13 +198,13 @@ enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const j
 	keeper_settle(ex);
 	r = warn_of_store(ex, warnings);
 	if (r == 0)
-		r = add_branches(ex, path ? path : "", branches, warnings);
+		r = add_branches(ex, cred, path, branches, warnings);
 	if (r == 0)
-		r = add_roots(ex, path ? path : "", roots);
+		r = add_roots(ex, cred, path, roots);
 	if (r == 0)
 		r = get_space(ex, &s);
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "%s: status: %s", store_path(ex->store), strerror(-r));
+		return r;
 	*ret = json_pack("{s:o, s:o, s:b, s:O, s:O, s:{s:I, s:I, s:I}, s:{s:I, s:I, s:I}}", "store",
 			 reply_text(store_path(ex->store)), "mount",
 			 ex->mountpoint ? reply_text(ex->mountpoint) : json_null(), "read_only", read_only, "branches",
@@ -214,5 +214,13 @@ enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const j
 	if (*ret && read_only && ex->read_only_reason)
 		json_object_set_new(*ret, "read_only_reason", reply_text(ex->read_only_reason));
 	json_object_update(*ret, roots);
-	return OP_DONE;
+	return *ret ? 0 : -ENOMEM;
+}
+
+enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
+{
+	_cleanup_free_ char *path = reply_get_path(args);
+	int r = status_json(ex, NULL, path ? path : "", ret);
+
+	return r < 0 ? reply_error(ret, OP_FAILED, "%s: status: %s", store_path(ex->store), strerror(-r)) : OP_DONE;
 }
