@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exp/best.h"
+#include "exp/branch.h"
 #include "exp/checkpoint.h"
 #include "exp/complete.h"
 #include "exp/entries.h"
@@ -145,18 +146,14 @@ static int find_best(struct expfs *ex, uint64_t run, uint64_t *ret)
 {
 	_cleanup_checkpoint_set_ struct checkpoint_set s = { 0 };
 	struct best best = { .metric = NULL };
-	struct tracked_row t;
-	int r;
+	struct branch b = { 0 };
+	int r = branch_by_id(ex, NULL, run, &b);
 
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = tracked_get(db, run, &t);
-	}
 	if (r == 0)
-		r = t.ino ? checkpoint_set_of_run(ex, NULL, t.ino, &s) : -ENOENT;
+		r = branch_checkpoints(ex, NULL, &b, &s);
 	if (r == 0)
 		r = checkpoint_best(&s, &best);
+	branch_free(&b);
 	*ret = r == 0 ? best.checkpoint.version.id : 0;
 	checkpoint_free(&best.checkpoint);
 	return r == -ENOENT ? 0 : r;
