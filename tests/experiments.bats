@@ -352,41 +352,6 @@ $(hp '{"lr": 0.2}')$(model w)$NONE"
     equal "$(pending)/$(warnings)" "HP:$(hp '{"lr": 0.2}')$(model w)$NONE/"
 }
 
-@test "after a load nothing is pending, and the next checkpoint begins an experiment whose parent is the loaded one" {
-    echo 'lr: 0.1' >"$R/config.yaml"
-    mkdir "$MNT/runs/a"
-    echo layers >"$MNT/runs/a/architecture.txt"
-    weights "$R/step_1.safetensors" w
-    weights "$MNT/runs/a/step_1.safetensors" w 1
-    local loaded with_file
-    loaded=$(head_of)
-    with_file=$(head_of a)
-    umount_store
-    python3 - "$STORE/expfs.db" <<'PY'
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-n = db.execute("SELECT value FROM store WHERE key='next_id'").fetchone()[0]
-for run, experiment, flags in db.execute("SELECT run, experiment, flags FROM line").fetchall():
-    db.execute("INSERT INTO line VALUES(?, ?, ?, NULL, 5, 0, ?, ?)", (n, run, experiment, n, flags | 1))
-    n += 1
-db.execute("UPDATE store SET value=? WHERE key='next_id'", (n,))
-db.commit()
-PY
-    mount_store
-    equal "$(head_of)/$(pending)/$(head_of a)/$(pending a)" "$loaded/:None/$with_file/:None"
-    echo 'lr: 0.2' >"$R/config.yaml"
-    equal "$(pending)" "HP:$(hp '{"lr": 0.2}')$(model w)$NONE"
-    echo 'lr: 0.1' >"$R/config.yaml"
-    weights "$R/step_6.safetensors" w 6
-    weights "$MNT/runs/a/step_6.safetensors" w 7
-    equal "$(head_of)/$(pending)" "$(hp '{"lr": 0.1}')$(model w 5)$NONE/:None"
-    equal "$(pending a)" ":None"
-    [[ $(head_of a) != "$with_file" ]]
-    umount_store
-    equal "$(row "SELECT p.hash FROM experiment e JOIN experiment p ON p.id=e.parent ORDER BY p.hash")" "$with_file
-$loaded"
-}
-
 # --- options ---
 
 @test "with enable_checkpoints false a branch records nothing" {
@@ -485,7 +450,7 @@ $loaded"
     python3 - "$STORE/expfs.db" <<'PY'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
-for sql in ("UPDATE experiment SET parent=5 WHERE parent IS NULL", "UPDATE line SET version=5", "INSERT INTO line VALUES(6, 7, 8, NULL, 0, 0, 6, 0)",
+for sql in ("UPDATE experiment SET parent=5 WHERE parent IS NULL", "UPDATE line SET version=5", "INSERT INTO line VALUES(6, 7, 8, NULL, 0, 6, 0)",
             "INSERT INTO due VALUES(9, 1, 1)", "INSERT INTO fact VALUES(10, 0, '')",
             "UPDATE version SET experiment=11 WHERE experiment IS NULL AND complete IS NULL"):
     assert db.execute(sql).rowcount == 1, sql

@@ -39,7 +39,7 @@ static int look_at_model(struct point *p)
 		return 0;
 	r = newest_weights(p, &v);
 	if (r == 0)
-		r = structure_of_version(p->ex, &v, p->model_step, p->state.segments.digest[SEGMENT_MODEL]);
+		r = structure_of_version(p->ex, &v, p->before.init_step, p->state.segments.digest[SEGMENT_MODEL]);
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -54,9 +54,8 @@ int point_look(struct point *p)
 		if (r == 0 && p->before.id)
 			r = experiment_get(db, p->before.experiment, &p->before_experiment);
 	}
-	p->model_step = p->checkpoint ? p->before.init_step : p->before.model_step;
 	if (r == 0)
-		r = state_at(p->ex, &p->run, p->at, p->checkpoint, p->model_step, &p->state);
+		r = state_at(p->ex, &p->run, p->at, p->checkpoint, p->before.init_step, &p->state);
 	if (r == 0 && p->state.weights && !p->checkpoint)
 		r = look_at_model(p);
 	if (r == 0 && p->keeps_model)
@@ -132,7 +131,6 @@ static int insert_line(struct db *db, const struct point *p, const struct experi
 		.experiment = e->id,
 		.version = p->checkpoint ? p->checkpoint->id : 0,
 		.init_step = p->before.init_step,
-		.model_step = p->model_step,
 		.at = p->at,
 		.flags = p->state.weights ? LINE_WEIGHTS : 0,
 	};

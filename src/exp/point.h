@@ -18,7 +18,6 @@ struct point {
 	uint64_t due; /* version whose row of due goes with it; 0: none */
 	uint64_t at;  /* number of the commit up to which changes count */
 	struct state state;
-	uint64_t model_step; /* with which the MODEL is told */
 	bool keeps_model; /* that of before: there is no file to tell another */
 	struct line_row before; /* the point of the line after which it comes; id 0: none */
 	struct experiment_row before_experiment;

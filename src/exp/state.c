@@ -290,19 +290,6 @@ static int list_digest(struct expfs *ex, const struct items *l, bool alone, char
 	return r;
 }
 
-/* A branch that began anew at a step has another model, whatever the files hold. */
-static int architecture_digest(struct expfs *ex, const struct items *l, uint64_t init_step, char ret[SEGMENT_DIGEST + 1])
-{
-	_cleanup_free_ char *text = NULL;
-	int r = list_digest(ex, l, true, ret);
-
-	if (r < 0 || init_step == 0)
-		return r;
-	if (asprintf(&text, "init_step:%llu\n%s\n", (unsigned long long)init_step, ret) < 0)
-		text = NULL;
-	return text ? hp_digest(text, ret) : -ENOMEM;
-}
-
 static bool is_snapshot(const char *path)
 {
 	const char *name = path_last(path), *tail = strstr(name, "_data_snapshot.");
@@ -366,7 +353,7 @@ int state_at(struct expfs *ex, const struct tracked_row *run, uint64_t at, const
 		r = list_items(ex, run, ROLE_MODEL, at, &model);
 	s.weights = model.n == 0;
 	if (r == 0 && !s.weights)
-		r = architecture_digest(ex, &model, init_step, model_digest);
+		r = list_digest(ex, &model, true, model_digest);
 	else if (r == 0 && checkpoint)
 		r = structure_of_version(ex, checkpoint, init_step, model_digest);
 	if (r == 0 && s.options.dump_data_state)

@@ -168,7 +168,7 @@ int segment_list_collisions(struct db *db, segment_fn f, void *arg)
 	return r;
 }
 
-#define LINE "SELECT id, run, experiment, version, init_step, model_step, at, flags FROM line "
+#define LINE "SELECT id, run, experiment, version, init_step, at, flags FROM line "
 #define IS_WHOLE "experiment IN (SELECT id FROM experiment)" /* always, but in a database that is damaged */
 
 static void read_line(sqlite3_stmt *st, struct line_row *ret)
@@ -179,9 +179,8 @@ static void read_line(sqlite3_stmt *st, struct line_row *ret)
 		.experiment = (uint64_t)sqlite3_column_int64(st, 2),
 		.version = (uint64_t)sqlite3_column_int64(st, 3),
 		.init_step = (uint64_t)sqlite3_column_int64(st, 4),
-		.model_step = (uint64_t)sqlite3_column_int64(st, 5),
-		.at = (uint64_t)sqlite3_column_int64(st, 6),
-		.flags = (unsigned)sqlite3_column_int64(st, 7),
+		.at = (uint64_t)sqlite3_column_int64(st, 5),
+		.flags = (unsigned)sqlite3_column_int64(st, 6),
 	};
 }
 
@@ -194,9 +193,9 @@ static int read_one_line(sqlite3_stmt *st, int r, struct line_row *ret)
 
 int line_insert(struct db *db, const struct line_row *l)
 {
-	return db_run(db, "INSERT INTO line VALUES(?1, ?2, ?3, nullif(?4, 0), ?5, ?6, ?7, ?8)", "iiiiiiii", (int64_t)l->id,
-		      (int64_t)l->run, (int64_t)l->experiment, (int64_t)l->version, (int64_t)l->init_step,
-		      (int64_t)l->model_step, (int64_t)l->at, (int64_t)l->flags);
+	return db_run(db, "INSERT INTO line VALUES(?1, ?2, ?3, nullif(?4, 0), ?5, ?6, ?7)", "iiiiiii", (int64_t)l->id,
+		      (int64_t)l->run, (int64_t)l->experiment, (int64_t)l->version, (int64_t)l->init_step, (int64_t)l->at,
+		      (int64_t)l->flags);
 }
 
 int line_at(struct db *db, uint64_t run, uint64_t at, struct line_row *ret)

@@ -55,8 +55,7 @@ struct line_row {
 	uint64_t run;        /* tracked path */
 	uint64_t experiment;
 	uint64_t version;    /* the checkpoint that committed it, 0: none did */
-	uint64_t init_step;  /* the step at which the branch was initialised, for the MODEL of checkpoints that come */
-	uint64_t model_step; /* the one that the MODEL of this state was told with: another after a load */
+	uint64_t init_step;  /* the step at which the branch was initialised, for the MODEL of what comes */
 	uint64_t at;
 	unsigned flags;
 };

@@ -53,8 +53,7 @@
  *   experiment  hash: the three texts; hp, model, data: their digests, empty where there is none, or none is
  *            known; parent: the one before it on the line on which it was first
  *   line     a run was in a state from the commit of number at on, which is the order of its line. version: the
- *            checkpoint that made it so; init_step: at which the branch was initialised, for what comes; model_step:
- *            the one that the MODEL of the state was told with; flags: 1 a
+ *            checkpoint that made it so; init_step: at which the branch was initialised; flags: 1 a
  *            state that was loaded, 2 the MODEL is that of weights, not of files
  *   root     id: the tracked path of a directory checkpoints/ in WeightsLab's layout, whose run is itself; current: the hash
  *            that its last state file named; guess: the last point of its lines, if nothing told that it belongs there;
@@ -167,7 +166,7 @@ static const struct schema_part parts[] = {
 	{ false, "due_run", "CREATE INDEX due_run ON due(run, begin, version)" },
 	{ true, "line",
 	  "CREATE TABLE line(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, experiment INTEGER NOT NULL, version INTEGER,"
-	  " init_step INTEGER NOT NULL, model_step INTEGER NOT NULL, at INTEGER NOT NULL, flags INTEGER NOT NULL)" },
+	  " init_step INTEGER NOT NULL, at INTEGER NOT NULL, flags INTEGER NOT NULL)" },
 	{ false, "line_run", "CREATE INDEX line_run ON line(run, at, id)" },
 	{ false, "line_experiment", "CREATE INDEX line_experiment ON line(experiment, at)" },
 	{ false, "line_version", "CREATE INDEX line_version ON line(version) WHERE version IS NOT NULL" },

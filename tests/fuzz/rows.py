@@ -394,7 +394,7 @@ TABLES = {
     "member": "version name object size mode uid gid mtime".split(),
     "moved": ["ino", "ino"],
     "experiment": "id hash hp model data parent time".split(),
-    "line": "id run experiment version init_step model_step at flags".split(),
+    "line": "id run experiment version init_step at flags".split(),
     "due": "version run begin".split(),
     "fact": "object kind value".split(),
     "segment": "kind text digest".split(),
