@@ -85,15 +85,34 @@ static int put_due(struct db *db, const struct tracked_row *t, const struct vers
 	return due_put(db, &d);
 }
 
+/* The version is the last complete one. What was begun before the last load is not on the line that goes on from
+ * there; was: the last complete one of before, of which that is known unless it was saved again. */
+static int set_good(struct db *db, struct tracked_row *t, const struct version_row *v, uint64_t was)
+{
+	struct line_row load;
+	int r;
+
+	t->good = v->id;
+	t->step = v->step;
+	t->rank = v->rank;
+	if (was == v->id && (t->off == 0 || v->begin <= t->off))
+		return 0;
+	r = line_load_before(db, t->run, INT64_MAX, &load);
+	t->off = r == 0 && v->begin && v->begin <= load.at ? load.id : 0;
+	return r == -ENOENT ? 0 : r;
+}
+
 static int tx_judge_file(struct db *db, void *arg)
 {
 	struct judgement *j = arg;
 	struct tracked_row t;
+	uint64_t was;
 	bool any = false;
 	int r = tracked_get(db, j->t.id, &t);
 
 	if (r < 0 || t.changed != j->t.changed)
 		return r < 0 ? r : -EAGAIN;
+	was = t.good;
 	t.changed = j->written || j->more ? t.changed : 0;
 	t.good = j->more ? t.good : 0;
 	for (size_t i = 0; i < j->n && r == 0; i++) {
@@ -102,12 +121,9 @@ static int tx_judge_file(struct db *db, void *arg)
 		r = j->fresh[i] ? version_update(db, v) : 0;
 		if (r == 0 && v->complete == 1 && j->fresh[i])
 			r = put_due(db, &t, v);
-		if (v->complete == 1 && !any) {
-			any = true;
-			t.good = v->id;
-			t.step = v->step;
-			t.rank = v->rank;
-		}
+		if (r == 0 && v->complete == 1 && !any)
+			r = set_good(db, &t, v, was);
+		any = any || v->complete == 1;
 	}
 	return r < 0 ? r : tracked_update(db, &t);
 }
@@ -239,7 +255,7 @@ static int was_complete(struct judgement *j)
 		r = version_before(db, j->t.id, v.n, &v);
 		if (r == 0 && v.is_dir)
 			r = MIN(member_list(db, v.id, compare_member, &c), 0);
-		if (r == 0 && v.is_dir && c.same && c.i == j->m.n)
+		if (r == 0 && v.is_dir && v.complete == 1 && c.same && c.i == j->m.n)
 			return 1;
 	}
 	return r == -ENOENT ? 0 : r;
@@ -324,10 +340,8 @@ static int insert_version(struct judgement *j, struct db *db, struct tracked_row
 		r = put_due(db, t, &v);
 	if (r == 0)
 		r = tx_metric_inside(db, j->metrics, v.id);
-	t->head = t->good = v.id;
-	t->step = v.step;
-	t->rank = v.rank;
-	return r;
+	t->head = v.id;
+	return r < 0 ? r : set_good(db, t, &v, t->good);
 }
 
 static int take_complete(struct judgement *j, struct db *db, struct tracked_row *t)
@@ -359,12 +373,12 @@ static int take_complete(struct judgement *j, struct db *db, struct tracked_row 
 	v.mode = dir.mode & 07777;
 	v.uid = dir.uid;
 	v.gid = dir.gid;
-	v.rank = t->rank = dir_rank(&j->m);
-	t->step = v.step;
-	t->good = v.id;
+	v.rank = dir_rank(&j->m);
 	r = version_update(db, &v);
 	if (r == 0)
 		r = tx_metric_version(db, t->ino, v.id);
+	if (r == 0)
+		r = set_good(db, t, &v, t->good);
 	return r < 0 || !changed ? r : put_members(db, &j->m, v.id, member_update);
 }
 

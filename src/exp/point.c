@@ -34,13 +34,28 @@ static int look_at_model(struct point *p)
 	struct version_row v;
 	int r;
 
-	p->keeps_model = p->before.flags & LINE_WEIGHTS;
+	/* After a load it is that of the weights loaded, initialised anew. */
+	p->keeps_model = (p->before.flags & LINE_WEIGHTS) && !(p->before.flags & LINE_LOADED);
 	if (p->keeps_model)
 		return 0;
 	r = newest_weights(p, &v);
 	if (r == 0)
-		r = structure_of_version(p->ex, &v, p->before.init_step, p->state.segments.digest[SEGMENT_MODEL]);
+		return structure_of_version(p->ex, &v, p->before.init_step, p->state.segments.digest[SEGMENT_MODEL]);
+	p->keeps_model = p->before.flags & LINE_WEIGHTS;
 	return r == -ENOENT ? 0 : r;
+}
+
+/* The step of a load counts from the next experiment on: what was loaded is itself none. */
+static int compare_with_load(struct point *p)
+{
+	_cleanup_state_ struct state s = { 0 };
+	int r = state_at(p->ex, &p->run, p->before.at, NULL, p->before.init_step, &s);
+
+	p->as_loaded = r == 0;
+	for (int i = 0; r == 0 && i < SEGMENTS; i++)
+		if (strcmp(s.segments.digest[i], p->state.segments.digest[i]) != 0)
+			p->as_loaded = false;
+	return r;
 }
 
 int point_look(struct point *p)
@@ -56,6 +71,8 @@ int point_look(struct point *p)
 	}
 	if (r == 0)
 		r = state_at(p->ex, &p->run, p->at, p->checkpoint, p->before.init_step, &p->state);
+	if (r == 0 && !p->checkpoint && (p->before.flags & LINE_LOADED))
+		r = compare_with_load(p);
 	if (r == 0 && p->state.weights && !p->checkpoint)
 		r = look_at_model(p);
 	if (r == 0 && p->keeps_model)
@@ -80,7 +97,7 @@ int point_hash(struct db *db, struct point *p, bool insert)
 		text[SEGMENT_LEN] = 0;
 		any = any || strcmp(text, SEGMENT_ABSENT) != 0;
 	}
-	if (!any || !p->state.options.enable_checkpoints)
+	if (!any || p->as_loaded || !p->state.options.enable_checkpoints)
 		*p->hash = 0;
 	return r;
 }

@@ -19,9 +19,10 @@ struct point {
 	uint64_t at;  /* number of the commit up to which changes count */
 	struct state state;
 	bool keeps_model; /* that of before: there is no file to tell another */
+	bool as_loaded;   /* before is a load, and nothing was edited since */
 	struct line_row before; /* the point of the line after which it comes; id 0: none */
 	struct experiment_row before_experiment;
-	char hash[EXPERIMENT_HASH + 1]; /* "": the state is no experiment */
+	char hash[EXPERIMENT_HASH + 1]; /* "": the state is no experiment, or is the loaded one */
 };
 void point_free(struct point *p);
 #define _cleanup_point_ _cleanup_(point_free)

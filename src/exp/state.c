@@ -336,6 +336,19 @@ static int data_digest(struct expfs *ex, const struct items *l, char ret[SEGMENT
 	return r < 0 || *ret ? r : list_digest(ex, l, false, ret);
 }
 
+/* A branch that was initialised at a step has another model than one that began with none. */
+static int model_files_digest(struct expfs *ex, const struct items *l, uint64_t init_step, char ret[SEGMENT_DIGEST + 1])
+{
+	_cleanup_free_ char *text = NULL;
+	int r = list_digest(ex, l, true, ret);
+
+	if (r < 0 || init_step == 0)
+		return r;
+	if (asprintf(&text, "init_step:%llu\n%s", (unsigned long long)init_step, ret) < 0)
+		return -ENOMEM;
+	return hp_digest(text, ret);
+}
+
 /* Where nothing is said of what is to be kept, all of it counts. */
 static const struct manager_options all = { true, true, true, true, true, true, false };
 
@@ -353,7 +366,7 @@ int state_at(struct expfs *ex, const struct tracked_row *run, uint64_t at, const
 		r = list_items(ex, run, ROLE_MODEL, at, &model);
 	s.weights = model.n == 0;
 	if (r == 0 && !s.weights)
-		r = list_digest(ex, &model, true, model_digest);
+		r = model_files_digest(ex, &model, init_step, model_digest);
 	else if (r == 0 && checkpoint)
 		r = structure_of_version(ex, checkpoint, init_step, model_digest);
 	if (r == 0 && s.options.dump_data_state)

@@ -227,6 +227,15 @@ int line_between(struct db *db, uint64_t run, uint64_t from, uint64_t until, str
 	return r < 0 || ret->at >= from ? r : -ENOENT;
 }
 
+int line_load_before(struct db *db, uint64_t run, uint64_t before, struct line_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, LINE "WHERE run=?1 AND at<?2 AND flags & 1 ORDER BY at DESC LIMIT 1", "ii", (int64_t)run,
+		       (int64_t)before);
+
+	return read_one_line(st, r, ret);
+}
+
 int line_of_experiment(struct db *db, uint64_t experiment, struct line_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;

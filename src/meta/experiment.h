@@ -72,6 +72,9 @@ int line_after(struct db *db, uint64_t run, uint64_t at, struct line_row *ret);
 int line_between(struct db *db, uint64_t run, uint64_t from, uint64_t until, struct line_row *ret);
 int line_of_experiment(struct db *db, uint64_t experiment, struct line_row *ret);
 
+/* The last load before that number; -ENOENT. */
+int line_load_before(struct db *db, uint64_t run, uint64_t before, struct line_row *ret);
+
 /* 1 if the run was in the state between its last load up to number at, and at. */
 int line_has(struct db *db, uint64_t run, uint64_t experiment, uint64_t at);
 

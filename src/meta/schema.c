@@ -36,7 +36,8 @@
  *            path of the run; n, head: number and id of its last version; changed:
  *            number of the change since which nobody judged whether it is complete; good,
  *            step, rank: of its last complete version, of a checkpoint that is there; mode, uid,
- *            gid: of a directory when it was removed
+ *            gid: of a directory when it was removed; off: number of the load that left good off
+ *            the branch's line, NULL: it is on it
  *   version  what a tracked path held when its last writer closed it: n counts from 1;
  *            id: number of that commit; until: of the commit that ended it, NULL: it is
  *            there; gone: that took the path away; complete: NULL until judged; step -1:
@@ -116,15 +117,15 @@ static const struct schema_part parts[] = {
 	  "CREATE TABLE tracked(id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, name BLOB NOT NULL, ino INTEGER,"
 	  " run INTEGER NOT NULL, role INTEGER NOT NULL, is_dir INTEGER NOT NULL, n INTEGER NOT NULL, head INTEGER,"
 	  " changed INTEGER, good INTEGER, step INTEGER NOT NULL, rank INTEGER NOT NULL,"
-	  " mode INTEGER NOT NULL, uid INTEGER NOT NULL, gid INTEGER NOT NULL)" },
+	  " mode INTEGER NOT NULL, uid INTEGER NOT NULL, gid INTEGER NOT NULL, off INTEGER)" },
 	{ false, "tracked_name", "CREATE UNIQUE INDEX tracked_name ON tracked(parent, name)" },
 	{ false, "tracked_dir", "CREATE UNIQUE INDEX tracked_dir ON tracked(ino) WHERE is_dir AND ino IS NOT NULL" },
 	{ false, "tracked_role", "CREATE INDEX tracked_role ON tracked(run, role) WHERE role<>0" },
 	{ false, "tracked_changed", "CREATE INDEX tracked_changed ON tracked(run, id) WHERE changed IS NOT NULL" },
 	{ false, "tracked_run_rank",
-	  "CREATE INDEX tracked_run_rank ON tracked(run, rank, step, id) WHERE good IS NOT NULL" },
+	  "CREATE INDEX tracked_run_rank ON tracked(run, rank, step, id) WHERE good IS NOT NULL AND off IS NULL" },
 	{ false, "tracked_run_step",
-	  "CREATE INDEX tracked_run_step ON tracked(run, step, rank, id) WHERE good IS NOT NULL" },
+	  "CREATE INDEX tracked_run_step ON tracked(run, step, rank, id) WHERE good IS NOT NULL AND off IS NULL" },
 	{ false, "tracked_dir_rank",
 	  "CREATE INDEX tracked_dir_rank ON tracked(parent, rank, step, id) WHERE good IS NOT NULL" },
 	{ false, "tracked_dir_step",

@@ -32,7 +32,7 @@ int schema_sequence(struct db *db, int64_t *ret_next);
 
 /* The top, whose contents are to be tracked. */
 #define SCHEMA_TRACK_ALL                                                                           \
-	"INSERT INTO tracked VALUES(1, 0, X'', 1, 1, 0, 1, 0, NULL, NULL, NULL, -1, 0, 0, 0, 0);" \
+	"INSERT INTO tracked VALUES(1, 0, X'', 1, 1, 0, 1, 0, NULL, NULL, NULL, -1, 0, 0, 0, 0, NULL);" \
 	"INSERT OR IGNORE INTO moved VALUES(1);"
 
 /* Checkpoints that are of no experiment may only have lost it. */

@@ -6,8 +6,8 @@
 #include "meta/db.h"
 #include "meta/metric.h"
 
-#define COLUMNS "id, parent, ino, run, role, is_dir, n, head, changed, good, step, rank, mode, uid, gid"
-#define COLUMN_NAME 15 /* behind them, where it is asked for */
+#define COLUMNS "id, parent, ino, run, role, is_dir, n, head, changed, good, step, rank, mode, uid, gid, off"
+#define COLUMN_NAME 16 /* behind them, where it is asked for */
 #define SELECT "SELECT " COLUMNS " FROM tracked "
 #define LENGTH 16384 /* more than a path has bytes, with what displaced names got more */
 
@@ -29,6 +29,7 @@ static void read_row(sqlite3_stmt *st, struct tracked_row *ret)
 		.mode = (uint32_t)sqlite3_column_int64(st, 12),
 		.uid = (uint32_t)sqlite3_column_int64(st, 13),
 		.gid = (uint32_t)sqlite3_column_int64(st, 14),
+		.off = (uint64_t)sqlite3_column_int64(st, 15),
 	};
 }
 
@@ -75,10 +76,10 @@ int tracked_insert(struct db *db, const struct tracked_row *t, const char *name)
 	note(db, t);
 	return db_run(db,
 		      "INSERT INTO tracked(" COLUMNS ", name) VALUES(?1, ?2, nullif(?3, 0), ?4, ?5, ?6, ?7,"
-		      " nullif(?8, 0), nullif(?9, 0), nullif(?10, 0), ?11, ?12, ?13, ?14, ?15, ?16)",
-		      "iiiiiiiiiiiiiiib", (int64_t)t->id, (int64_t)t->parent, (int64_t)t->ino, (int64_t)t->run,
+		      " nullif(?8, 0), nullif(?9, 0), nullif(?10, 0), ?11, ?12, ?13, ?14, ?15, nullif(?16, 0), ?17)",
+		      "iiiiiiiiiiiiiiiib", (int64_t)t->id, (int64_t)t->parent, (int64_t)t->ino, (int64_t)t->run,
 		      (int64_t)t->role, (int64_t)t->is_dir, (int64_t)t->n, (int64_t)t->head, (int64_t)t->changed,
-		      (int64_t)t->good, t->step, t->rank, (int64_t)t->mode, (int64_t)t->uid, (int64_t)t->gid, name,
+		      (int64_t)t->good, t->step, t->rank, (int64_t)t->mode, (int64_t)t->uid, (int64_t)t->gid, (int64_t)t->off, name,
 		      strlen(name));
 }
 
@@ -87,11 +88,11 @@ int tracked_update(struct db *db, const struct tracked_row *t)
 	note(db, t);
 	return db_run(db,
 		      "UPDATE tracked SET ino=nullif(?2, 0), run=?3, role=?4, is_dir=?5, n=?6, head=nullif(?7, 0),"
-		      " changed=nullif(?8, 0), good=nullif(?9, 0), step=?10, rank=?11, mode=?12, uid=?13, gid=?14"
-		      " WHERE id=?1",
-		      "iiiiiiiiiiiiii", (int64_t)t->id, (int64_t)t->ino, (int64_t)t->run, (int64_t)t->role,
+		      " changed=nullif(?8, 0), good=nullif(?9, 0), step=?10, rank=?11, mode=?12, uid=?13, gid=?14,"
+		      " off=nullif(?15, 0) WHERE id=?1",
+		      "iiiiiiiiiiiiiii", (int64_t)t->id, (int64_t)t->ino, (int64_t)t->run, (int64_t)t->role,
 		      (int64_t)t->is_dir, (int64_t)t->n, (int64_t)t->head, (int64_t)t->changed, (int64_t)t->good, t->step,
-		      t->rank, (int64_t)t->mode, (int64_t)t->uid, (int64_t)t->gid);
+		      t->rank, (int64_t)t->mode, (int64_t)t->uid, (int64_t)t->gid, (int64_t)t->off);
 }
 
 int tracked_delete(struct db *db, uint64_t id)
@@ -175,7 +176,7 @@ int tracked_list_changed(struct db *db, uint64_t run, uint64_t after, struct tra
 
 #define LAST_FIRST " ORDER BY rank DESC, step DESC, id DESC LIMIT 1"
 #define IS_BEFORE " AND (rank, step, id)<(?2, ?3, ?4)"
-#define OF_RUN "WHERE run=?1 AND good IS NOT NULL"
+#define OF_RUN "WHERE run=?1 AND good IS NOT NULL AND off IS NULL"
 #define OF_DIR "WHERE parent=?1 AND good IS NOT NULL"
 
 /* Of an experiment versions are looked for, for their paths may hold others by now; not those of before their path
@@ -185,7 +186,7 @@ int tracked_list_changed(struct db *db, uint64_t run, uint64_t after, struct tra
 	" AND t.ino IS NOT NULL AND NOT EXISTS (SELECT 1 FROM version g WHERE g.tracked=v.tracked AND g.n>=v.n AND g.gone)"
 #define SELECT_VERSIONS                                                                                  \
 	"SELECT t.id, t.parent, t.ino, t.run, t.role, t.is_dir, t.n, t.head, t.changed, v.id, v.step, v.rank," \
-	" t.mode, t.uid, t.gid " VERSIONS
+	" t.mode, t.uid, t.gid, t.off " VERSIONS
 #define LAST_VERSION_FIRST " ORDER BY v.rank DESC, v.step DESC, v.id DESC LIMIT 1"
 #define IS_VERSION_BEFORE " AND (v.rank, v.step, v.id)<(?2, ?3, ?4)"
 
@@ -339,8 +340,9 @@ int tracked_list_same_step(struct db *db, uint64_t run, tracked_pair_fn f, void 
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
 		       "SELECT a.id, a.parent, a.ino, a.run, a.role, a.is_dir, a.n, a.head, a.changed, a.good, a.step, a.rank,"
-		       " a.mode, a.uid, a.gid, a.name, b.name FROM tracked a JOIN tracked b ON b.run=a.run AND b.step=a.step AND b.good IS NOT NULL"
-		       " AND b.parent=a.parent AND b.name<a.name WHERE a.run=?1 AND a.good IS NOT NULL AND a.step>=0",
+		       " a.mode, a.uid, a.gid, a.off, a.name, b.name FROM tracked a JOIN tracked b ON b.run=a.run AND b.step=a.step AND b.good IS NOT NULL"
+		       " AND b.parent=a.parent AND b.name<a.name WHERE a.run=?1 AND a.good IS NOT NULL AND a.step>=0"
+		       " AND a.off IS NULL AND b.off IS NULL",
 		       "i", (int64_t)run);
 
 	for (; r == 1; r = db_next(db, st)) {
@@ -370,6 +372,20 @@ int tracked_judge_again(struct db *db, uint64_t parent, uint64_t changed)
 {
 	return db_run(db, "UPDATE tracked SET changed=?2 WHERE parent=?1 AND is_dir AND role=4 AND good IS NULL"
 		      " AND ino IS NOT NULL", "ii", (int64_t)parent, (int64_t)changed);
+}
+
+int tracked_leave_line(struct db *db, uint64_t run, uint64_t load)
+{
+	return db_run(db, "UPDATE tracked SET off=?2 WHERE run=?1 AND role=4 AND good IS NOT NULL", "ii", (int64_t)run,
+		      (int64_t)load);
+}
+
+int tracked_keep_on_line(struct db *db, uint64_t run, uint64_t from, int64_t rank)
+{
+	return db_run(db,
+		      "UPDATE tracked SET off=NULL WHERE run=?1 AND role=4 AND good IS NOT NULL AND rank<=?3"
+		      " AND (SELECT v.begin FROM version v WHERE v.id=tracked.good)>=?2",
+		      "iii", (int64_t)run, (int64_t)from, rank);
 }
 
 int moved_put(struct db *db, uint64_t dir)

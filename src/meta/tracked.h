@@ -29,6 +29,7 @@ struct tracked_row {
 	int64_t step; /* of that, or NO_STEP */
 	int64_t rank; /* of that: a higher one was completed later; what was imported has a negative one */
 	uint32_t mode, uid, gid; /* of a directory that is gone: what it had then */
+	uint64_t off;  /* number of the load that left good off the line of the branch, 0: it is on it */
 };
 
 int tracked_get(struct db *db, uint64_t id, struct tracked_row *ret);          /* -ENOENT */
@@ -46,7 +47,7 @@ int tracked_path(struct db *db, uint64_t id, char **ret);
 /* Up to max that were changed and not judged, of a run (0: of all), by id above after; the count. */
 int tracked_list_changed(struct db *db, uint64_t run, uint64_t after, struct tracked_row *ret, int max);
 
-/* Complete checkpoints of a run, or directly in a directory (a tracked path), as they are; or of an experiment, also
+/* Complete checkpoints of a run that are on its line, or directly in a directory (a tracked path), as they are; or of an experiment, also
  * those in whose path another one stands by now: good, step and rank of a row are then of that version.
  * They stand in the order of rank, step, id. */
 enum tracked_scope { TRACKED_RUN, TRACKED_DIR, TRACKED_EXPERIMENT };
@@ -88,6 +89,11 @@ int tracked_any_role(struct db *db, uint64_t run);
 
 /* The directories in a directory that never were complete are to be judged again. */
 int tracked_judge_again(struct db *db, uint64_t parent, uint64_t changed);
+
+/* Takes all checkpoints of a run off its line, by the load of that number; puts those back on it that were begun
+ * with number from or later, and have no higher rank. */
+int tracked_leave_line(struct db *db, uint64_t run, uint64_t load);
+int tracked_keep_on_line(struct db *db, uint64_t run, uint64_t from, int64_t rank);
 
 /* Directories whose contents are to be tracked anew. */
 int moved_put(struct db *db, uint64_t dir);

@@ -181,6 +181,34 @@ int version_in_force(struct db *db, uint64_t tracked, uint64_t at, struct versio
 	return read_one(st, r, ret);
 }
 
+#define OF_EXPERIMENT "FROM version v CROSS JOIN tracked t ON t.id=v.tracked WHERE v.experiment=?1 AND v.complete=1"
+
+int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, struct version_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       SELECT "WHERE id=(SELECT v.id " OF_EXPERIMENT " AND (?2<0 OR v.step=?2) ORDER BY t.ino IS NOT NULL AND NOT"
+		       " EXISTS (SELECT 1 FROM version g WHERE g.tracked=v.tracked AND g.n>=v.n AND g.gone) DESC, v.rank DESC,"
+		       " t.run=?3 DESC, v.id DESC LIMIT 1)",
+		       "iii", (int64_t)experiment, step, (int64_t)run);
+
+	return read_one(st, r, ret);
+}
+
+int version_list_steps(struct db *db, uint64_t experiment, step_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, "SELECT DISTINCT v.step " OF_EXPERIMENT " AND v.step>=0 ORDER BY v.step", "i",
+		       (int64_t)experiment);
+
+	for (; r == 1; r = db_next(db, st)) {
+		r = f(arg, sqlite3_column_int64(st, 0));
+		if (r != 0)
+			return r;
+	}
+	return r;
+}
+
 static void read_member(sqlite3_stmt *st, struct member_row *ret)
 {
 	*ret = (struct member_row){

@@ -52,6 +52,14 @@ int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, ve
 /* The one that a path held after that commit; -ENOENT. */
 int version_in_force(struct db *db, uint64_t tracked, uint64_t at, struct version_row *ret);
 
+/* The complete checkpoint of an experiment with that step (NO_STEP: any) that has the highest rank, and of those alike
+ * one of the run; one that was deleted only where no other is left. -ENOENT. */
+int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, struct version_row *ret);
+
+/* Calls f for the steps of the complete checkpoints of an experiment, deleted ones too, ascending. */
+typedef int (*step_fn)(void *arg, int64_t step);
+int version_list_steps(struct db *db, uint64_t experiment, step_fn f, void *arg);
+
 /* Calls f for the versions of a path, oldest first. */
 typedef int (*version_fn)(void *arg, const struct version_row *row);
 int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg);
