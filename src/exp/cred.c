@@ -23,6 +23,12 @@ static void ask(struct cred *c)
 	c->n = MAX(n, 0);
 }
 
+void cred_ask(struct cred *c)
+{
+	if (c && !c->asked)
+		ask(c);
+}
+
 static bool in_group(struct cred *c, uint32_t gid)
 {
 	if (c->gid == gid)

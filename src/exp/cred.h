@@ -22,9 +22,12 @@ struct cred {
 	bool asked;
 };
 
-/* want: R_OK to list the directory, X_OK to go through it, or both. May read a file
+/* want: R_OK to list the directory, X_OK to go through it, W_OK to change names in it; the same of a file. May read a file
  * of /proc: not to be called with a reader of the database in hand. */
 bool cred_permits(struct cred *c, const struct inode_row *dir, unsigned want);
+
+/* Gets his groups now, so that afterwards it may be called with a reader, or in a transaction. */
+void cred_ask(struct cred *c);
 
 void cred_done(struct cred *c);
 

@@ -32,6 +32,14 @@ struct recovered {
 	unsigned kept; /* were changed in place, and are as the disk has them */
 };
 
+/* What a name led to that leads to something else now, without the kernel having asked for it. */
+struct expfs_change {
+	uint64_t dir;
+	char *name;
+	uint64_t was; /* inode, 0: none */
+	bool last;    /* that was its last name */
+};
+
 struct expfs {
 	struct store *store;
 	struct meta *meta;
@@ -57,6 +65,10 @@ struct expfs {
 	 * no name. NULL while nothing is mounted. Takes no lock but its own. */
 	bool (*is_known)(void *arg, uint64_t ino);
 	void *is_known_arg;
+
+	/* Returns when the kernel knows of changes that were committed. The same argument; NULL while nothing is mounted.
+	 * Not to be called with a lock, nor by more than a few at a time. */
+	void (*changed)(void *arg, const struct expfs_change *v, size_t n);
 };
 
 /* Opens a store. who: a line for others that want it meanwhile (as "mounted on

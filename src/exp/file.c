@@ -193,6 +193,15 @@ bool file_is_written(struct expfs *ex, uint64_t ino)
 	}
 }
 
+bool file_has_writer(struct expfs *ex, uint64_t ino)
+{
+	struct file *f;
+
+	scoped_lock(&ex->files->lock);
+	f = *find(ex->files, ino);
+	return f && f->writers > 0;
+}
+
 void file_get_use(struct expfs *ex, uint64_t ino, struct file_use *ret)
 {
 	struct file *f;

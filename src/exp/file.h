@@ -32,6 +32,7 @@ void file_put(struct file *f);
  * returned, since the kernel tells of the end of a handle only after that. */
 bool file_in_use(struct expfs *ex, uint64_t ino);
 bool file_is_written(struct expfs *ex, uint64_t ino);
+bool file_has_writer(struct expfs *ex, uint64_t ino); /* does not wait */
 
 /* Whether a content is done, for who does not hold the file. */
 struct file_use {

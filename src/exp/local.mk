@@ -33,4 +33,7 @@ libexpfs_a_SOURCES += \
 	src/exp/state.c src/exp/state.h \
 	src/exp/point.c src/exp/point.h \
 	src/exp/experiment.c src/exp/experiment.h \
-	src/exp/origin.c src/exp/origin.h
+	src/exp/origin.c src/exp/origin.h \
+	src/exp/put.c src/exp/put.h \
+	src/exp/load_source.c src/exp/load_source.h \
+	src/exp/load.c src/exp/load.h

@@ -1,0 +1,420 @@
+#include "exp/load.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/entries.h"
+#include "exp/experiment.h"
+#include "exp/load_source.h"
+#include "exp/put.h"
+#include "exp/track.h"
+#include "meta/content.h"
+#include "meta/dirent.h"
+
+#define TRIES 100 /* against somebody who changes what is there meanwhile */
+
+int load_parse(const char *text, struct load_name *ret)
+{
+	struct load_name name = { .step = NO_STEP };
+	size_t n = strspn(text, "0123456789abcdef");
+	const char *at = text + n;
+	size_t digits = *at == '@' ? strspn(at + 1, "0123456789") : 0;
+
+	if (n == 0 || n > EXPERIMENT_HASH || (*at && (digits == 0 || digits > 18 || at[1 + digits])))
+		return -EINVAL;
+	memcpy(name.hash, text, n);
+	if (*at)
+		name.step = (int64_t)strtoull(at + 1, NULL, 10);
+	*ret = name;
+	return 0;
+}
+
+/* What a transaction of this file needs and gives. */
+struct loading {
+	struct expfs *ex;
+	const struct load *l;
+	const struct load_source *source;
+	struct put put;
+	uint64_t run;         /* inode */
+	struct tracked_row t; /* of the run */
+	bool tracked;
+	size_t changed;
+};
+
+/* May he walk to the directory? */
+static int check_way(struct loading *k, struct db *db, uint64_t ino)
+{
+	while (k->l->cred && ino != META_ROOT) {
+		struct inode_row dir;
+		struct dirent_row d;
+		int r = dirent_of(db, ino, &d, NULL);
+
+		if (r == 0)
+			r = inode_get(db, d.parent, &dir);
+		if (r < 0)
+			return r;
+		if (!cred_permits(k->l->cred, &dir, X_OK))
+			return -EACCES;
+		ino = d.parent;
+	}
+	return 0;
+}
+
+static int make_run(struct loading *k, struct db *db)
+{
+	struct dirent_row d;
+	int r = dirent_get(db, META_ROOT, "runs", &d);
+
+	if (r == 0)
+		r = check_way(k, db, d.ino);
+	return r < 0 ? r : tx_put_new_dir(&k->put, db, d.ino, k->l->new, k->l->uid, k->l->gid, &k->run);
+}
+
+static int find_run(struct loading *k, struct db *db)
+{
+	struct inode_row dir;
+	int r;
+
+	k->run = k->l->run;
+	if (!k->run)
+		return make_run(k, db);
+	r = inode_get(db, k->run, &dir);
+	if (r == 0 && dir.nlink == 0)
+		r = -ESTALE;
+	return r < 0 ? r : check_way(k, db, k->run);
+}
+
+struct removal {
+	struct loading *k;
+	struct db *db;
+	size_t skip; /* of a path, to what is below the run */
+	char **v;    /* paths */
+	size_t n;
+};
+
+static void cleanup_removal(struct removal *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		free(m->v[i]);
+	free(m->v);
+}
+
+static int add_removal(void *arg, const struct version_row *v, uint64_t parent, const char *name, size_t len)
+{
+	struct removal *m = arg;
+	_cleanup_free_ char *path = NULL;
+	char **more;
+	int r = tracked_path(m->db, v->tracked, &path);
+
+	if (r < 0 || strlen(path) <= m->skip || load_source_leaves(m->k->source, path + m->skip))
+		return MIN(r, 0);
+	more = array_grow(m->v, m->n, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	m->v = more;
+	more[m->n] = strdup(path + m->skip);
+	return more[m->n++] ? 0 : -ENOMEM;
+}
+
+/* Files that the state did not have go. */
+static int take_away(struct loading *k, struct db *db)
+{
+	_cleanup_(cleanup_removal) struct removal m = { .k = k, .db = db };
+	_cleanup_free_ char *run = NULL;
+	int r = tracked_path(db, k->t.id, &run);
+
+	m.skip = r == 0 && *run ? strlen(run) + 1 : 0;
+	for (size_t i = 0; i < SEGMENTS && r == 0; i++)
+		if (k->source->counts[i])
+			r = version_list_in_force(db, k->t.id, (int)load_source_role(i), INT64_MAX, add_removal, &m);
+	for (size_t i = 0; i < m.n && r == 0; i++) {
+		size_t before = k->put.n;
+
+		r = tx_put_gone(&k->put, db, k->run, m.v[i]);
+		k->changed += k->put.n > before;
+	}
+	return r;
+}
+
+/* The version that a file's path holds now. */
+static int version_at(struct db *db, uint64_t dir, const char *name, struct tracked_row *t, struct version_row *ret)
+{
+	int r = tracked_by_dir(db, dir, t);
+
+	if (r == 0)
+		r = tracked_by_name(db, t->id, name, t);
+	return r < 0 ? r : t->head ? version_get(db, t->head, ret) : -ENOENT;
+}
+
+/* What is loaded is no edit that would make an experiment. */
+static int put_files(struct loading *k, struct db *db)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < k->source->n && r == 0; i++) {
+		const struct put_file *f = &k->source->files[i];
+		struct put_place place;
+		struct tracked_row t;
+		struct version_row v;
+
+		r = tx_put_file(&k->put, db, k->run, f, &place);
+		if (r < 0 || !place.changed)
+			continue;
+		k->changed++;
+		r = version_at(db, place.dir, path_last(f->path), &t, &v);
+		r = r == 0 ? due_delete(db, v.id) : r == -ENOENT ? 0 : r;
+	}
+	return r;
+}
+
+struct load_members {
+	struct db *db;
+	uint64_t version;
+};
+
+static int add_member(void *arg, const struct member_row *m, const char *name)
+{
+	const struct load_members *l = arg;
+
+	return member_insert(l->db, l->version, m, name);
+}
+
+/* The directory that was put holds the version. */
+static int insert_dir_version(struct loading *k, struct db *db, struct put_place *place, struct tracked_row *t,
+			      struct version_row *ret)
+{
+	const struct version_row *v = &k->source->version;
+	struct load_members m = { .db = db };
+	int r = tracked_by_dir(db, place->ino, t);
+
+	if (r < 0 || t->role != ROLE_WEIGHTS)
+		return r < 0 ? r : -ENOENT;
+	if (!place->changed && t->head && !t->changed)
+		return version_get(db, t->head, ret);
+	r = tx_track_end_version(k->ex, db, t, &k->put.drop);
+	if (r < 0)
+		return r;
+	*ret = *v;
+	ret->id = m.version = t->head = meta_id(k->ex->meta);
+	ret->tracked = t->id;
+	ret->n = ++t->n;
+	ret->until = 0;
+	ret->gone = false;
+	place->changed = true;
+	r = version_insert(db, ret);
+	return r < 0 ? r : member_list(db, v->id, add_member, &m);
+}
+
+/* *t and *v are those of the checkpoint; 1: there is none. */
+static int put_checkpoint(struct loading *k, struct db *db, struct tracked_row *t, struct version_row *v,
+			  struct put_place *place)
+{
+	const struct load_source *s = k->source;
+	int r;
+
+	if (!s->path)
+		return 1;
+	if (s->version.is_dir) {
+		r = tx_put_dir(&k->put, db, k->run, s->path, &s->version, s->members, s->n_members, place);
+		if (r == 0)
+			r = insert_dir_version(k, db, place, t, v);
+	} else {
+		r = tx_put_file(&k->put, db, k->run, s->members, place);
+		if (r == 0)
+			r = version_at(db, place->dir, path_last(s->path), t, v);
+	}
+	k->changed += r == 0 && place->changed;
+	return r == -ENOENT ? 1 : r; /* its name gives it no role in this run */
+}
+
+/* It is what it was, and complete. Of another run's, what made its state is what is loaded. */
+static int adopt(struct loading *k, struct db *db, uint64_t at, const struct put_place *place, struct tracked_row *t,
+		 struct version_row *v)
+{
+	const struct version_row *from = &k->source->version;
+	struct inode_row row;
+	int r;
+
+	v->complete = 1;
+	v->experiment = k->source->experiment.id;
+	v->step = from->step;
+	v->begin = k->source->run == k->t.id ? from->begin : at;
+	r = due_delete(db, v->id);
+	if (r == 0)
+		r = version_update(db, v);
+	if (r < 0 || v->is_dir)
+		return r;
+	r = inode_get(db, place->ino, &row);
+	row.begin = v->begin;
+	return r < 0 ? r : inode_update(db, &row);
+}
+
+/* On the line of a run stays what led to a version of it: what was begun since the load before, and completed no later;
+ * and what led to the one that was loaded then. */
+static int keep_way_to(struct loading *k, struct db *db, struct version_row v)
+{
+	for (;;) {
+		struct line_row load = { 0 };
+		bool came;
+		int r = line_load_before(db, k->t.id, v.begin + 1, &load);
+
+		if (r < 0 && r != -ENOENT)
+			return r;
+		came = v.begin == load.at; /* from another run, by that load */
+		r = tracked_keep_on_line(db, k->t.id, load.id && !came ? load.at + 1 : load.at, v.rank);
+		if (r < 0 || load.version == 0 || came)
+			return r;
+		r = version_get(db, load.version, &v);
+		if (r < 0)
+			return r == -ENOENT ? 0 : r;
+	}
+}
+
+/* Where there are no weights it is a point of the line. */
+static int keep_way_to_point(struct loading *k, struct db *db)
+{
+	struct line_row line;
+	int r = line_of_experiment(db, k->source->experiment.id, &line);
+
+	if (r < 0 || line.run != k->t.id)
+		return r == -ENOENT ? 0 : r;
+	return keep_way_to(k, db, (struct version_row){ .begin = line.at, .rank = (int64_t)line.at });
+}
+
+static int set_line(struct loading *k, struct db *db, uint64_t at, uint64_t version)
+{
+	struct line_row line = {
+		.id = at,
+		.run = k->t.id,
+		.experiment = k->source->experiment.id,
+		.version = version,
+		.init_step = k->source->init_step,
+		.at = at,
+		.flags = LINE_LOADED | (k->source->weights ? LINE_WEIGHTS : 0),
+	};
+	int r = tracked_leave_line(db, k->t.id, at);
+
+	if (r == 0 && !version)
+		r = keep_way_to_point(k, db);
+	else if (r == 0 && k->source->run == k->t.id)
+		r = keep_way_to(k, db, k->source->version);
+	return r < 0 ? r : line_insert(db, &line);
+}
+
+static int go_on_from(struct loading *k, struct db *db)
+{
+	struct put_place place = { 0 };
+	struct tracked_row t;
+	struct version_row v = { 0 };
+	int there = put_checkpoint(k, db, &t, &v, &place);
+	uint64_t at = meta_id(k->ex->meta);
+	int r = there < 0 ? there : tracked_by_dir(db, k->run, &k->t);
+
+	if (r == 0 && there == 0 && (place.changed || v.complete != 1))
+		r = adopt(k, db, at, &place, &t, &v);
+	if (r == 0)
+		r = set_line(k, db, at, v.id);
+	if (r < 0 || there == 1)
+		return r;
+	t.good = v.id;
+	t.step = v.step;
+	t.rank = v.rank;
+	t.off = 0;
+	t.changed = t.is_dir && place.changed && k->l->cred ? at : 0; /* its files may have other owners now */
+	return tracked_update(db, &t);
+}
+
+static int tx_load(struct db *db, void *arg)
+{
+	struct loading *k = arg;
+	int r;
+
+	put_begin(&k->put);
+	k->changed = 0;
+	r = find_run(k, db);
+	if (r < 0)
+		return r;
+	r = tracked_by_dir(db, k->run, &k->t);
+	if (r == 0)
+		r = take_away(k, db);
+	if (r == 0 || r == -ENOENT)
+		r = put_files(k, db);
+	return r < 0 ? r : go_on_from(k, db);
+}
+
+static int explain(struct loading *k, int r, char **ret_error)
+{
+	const char *path = k->put.path;
+
+	if (r == -EEXIST && !path && k->l->new)
+		return load_fail(ret_error, r, "runs/%s: is there already; name another", k->l->new);
+	if (!path)
+		return load_fail(ret_error, r, "%s: %s", k->l->name.hash, strerror(-r));
+	switch (-r) {
+	case EBUSY:
+		return load_fail(ret_error, r, "%s: is being written; wait until that is done", path);
+	case EACCES:
+	case EPERM:
+		return load_fail(ret_error, r, "%s: may not be replaced: %s", path, strerror(-r));
+	case EISDIR:
+	case ENOTDIR:
+	case EEXIST:
+		return load_fail(ret_error, r, "%s: something of another type stands there, or above it; move it away first", path);
+	case EOPNOTSUPP:
+		return load_fail(ret_error, r, "%s: history cannot keep what it holds; move it away first", path);
+	}
+	return load_fail(ret_error, r, "%s: %s", path, strerror(-r));
+}
+
+/* 1: to be tried again. */
+static int try(struct loading *k, struct load_source *s, char **ret_error)
+{
+	int r = load_source_find(k->ex, k->l, s, ret_error);
+
+	k->source = s;
+	if (r == 0)
+		r = load_source_settle(k->ex, s, ret_error);
+	if (r < 0)
+		return r;
+	r = expfs_write(k->ex, tx_load, k);
+	if (r == -EBUSY && !file_is_written(k->ex, k->put.ino))
+		return 1; /* its close had returned */
+	if (r == -EAGAIN && k->put.ino) {
+		file_seal_left_alone(k->ex, k->put.ino);
+		k->put.sealed = k->put.ino;
+	}
+	return r == -EAGAIN ? 1 : r < 0 ? explain(k, r, ret_error) : 0;
+}
+
+static int fill_loaded(const struct loading *k, const struct load_source *s, struct loaded *ret)
+{
+	*ret = (struct loaded){ .step = s->path ? s->version.step : NO_STEP, .changed = k->changed };
+	memcpy(ret->hash, s->experiment.hash, sizeof(ret->hash));
+	ret->checkpoint = s->path ? strdup(s->path) : NULL;
+	return s->path && !ret->checkpoint ? -ENOMEM : 0;
+}
+
+int load_state(struct expfs *ex, const struct load *l, char **ret_error, struct loaded *ret)
+{
+	struct loading k = { .ex = ex, .l = l, .put = { .ex = ex, .cred = l->cred } };
+	int r = 1;
+
+	cred_ask(l->cred);
+	for (int i = 0; i < TRIES && r == 1; i++) {
+		_cleanup_load_source_ struct load_source s = { 0 };
+
+		r = try(&k, &s, ret_error);
+		if (r == 0)
+			r = fill_loaded(&k, &s, ret);
+	}
+	if (r == 0) {
+		file_drop_finish(ex, &k.put.drop);
+		if (ex->changed)
+			ex->changed(ex->is_known_arg, k.put.changes, k.put.n);
+		r = expfs_sync_result(ex, meta_sync(ex->meta));
+	}
+	put_free(&k.put);
+	return r == 1 ? load_fail(ret_error, -EBUSY, "%s: what is in the run changes without end; try again later", l->name.hash) :
+			r;
+}

@@ -1,0 +1,342 @@
+#include "exp/load_source.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/entries.h"
+#include "exp/experiment.h"
+#include "exp/settle.h"
+#include "exp/state.h"
+#include "meta/content.h"
+
+int load_fail(char **ret_error, int r, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!ret_error || *ret_error)
+		return r;
+	va_start(ap, fmt);
+	if (vasprintf(ret_error, fmt, ap) < 0)
+		*ret_error = NULL;
+	va_end(ap);
+	return r;
+}
+
+static void free_files(struct put_file *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(v[i].path);
+	free(v);
+}
+
+void load_source_free(struct load_source *s)
+{
+	free_files(s->files, s->n);
+	free_files(s->members, s->n_members);
+	free(s->path);
+	*s = (struct load_source){ 0 };
+}
+
+enum role load_source_role(size_t segment)
+{
+	static const enum role roles[SEGMENTS] = { ROLE_HP, ROLE_MODEL, ROLE_DATA };
+
+	return roles[segment];
+}
+
+bool load_source_leaves(const struct load_source *s, const char *path)
+{
+	return state_is_of_root(path) || put_file_find(s->files, s->n, path);
+}
+
+static unsigned components(const char *path)
+{
+	unsigned n = 1;
+
+	while ((path = strchr(path, '/')) != NULL) {
+		n++;
+		path++;
+	}
+	return n;
+}
+
+static int add_file(struct put_file **v, size_t *n, char *path, const struct put_file *f)
+{
+	struct put_file *more = path ? array_grow(*v, *n, sizeof(*more)) : NULL;
+
+	if (!more) {
+		free(path);
+		return -ENOMEM;
+	}
+	*v = more;
+	more[*n] = *f;
+	more[(*n)++].path = path;
+	return 0;
+}
+
+/* The search for what is loaded, with a reader in hand. */
+struct search {
+	struct expfs *ex;
+	struct db *db;
+	const struct load *l;
+	struct load_source *s;
+	struct tracked_row run;
+	size_t skip; /* of a path, to what is below the run */
+	char **ret_error;
+};
+
+/* Who may not read a file now, or look into a directory above it, does not get what it was. */
+static int check_read(const struct search *q, const struct tracked_row *t, uint32_t mode, uint32_t uid, uint32_t gid)
+{
+	struct inode_row row = { .mode = mode, .uid = uid, .gid = gid }, now;
+	struct tracked_row up = *t;
+	int r = 0;
+
+	if (!q->l->cred)
+		return 0;
+	if (t->ino && !t->is_dir && inode_get(q->db, t->ino, &now) == 0)
+		row.mode &= now.mode;
+	if (!cred_permits(q->l->cred, &row, R_OK))
+		return -EACCES;
+	for (unsigned depth = 0; r == 0 && up.id != TRACKED_TOP; depth++) {
+		if (depth > 0 || up.is_dir) {
+			row = (struct inode_row){ .mode = up.mode, .uid = up.uid, .gid = up.gid };
+			r = up.ino ? inode_get(q->db, up.ino, &row) : 0;
+			if (r == 0 && !cred_permits(q->l->cred, &row, X_OK))
+				r = -EACCES;
+		}
+		if (r == 0)
+			r = depth < 4096 ? tracked_get(q->db, up.parent, &up) : -EUCLEAN;
+	}
+	return r == -ESTALE ? -EAGAIN : r;
+}
+
+static int add_version(void *arg, const struct version_row *v, uint64_t parent, const char *name, size_t len)
+{
+	struct search *q = arg;
+	_cleanup_free_ char *path = NULL;
+	struct tracked_row t;
+	int r = tracked_get(q->db, v->tracked, &t);
+
+	if (r == 0)
+		r = tracked_path(q->db, v->tracked, &path);
+	if (r < 0 || strlen(path) <= q->skip || state_is_of_root(path + q->skip))
+		return MIN(r, 0);
+	r = check_read(q, &t, v->mode, v->uid, v->gid);
+	if (r < 0)
+		return load_fail(q->ret_error, r, "/%s: may not be read: %s", path, strerror(-r));
+	return add_file(&q->s->files, &q->s->n, strdup(path + q->skip),
+			&(struct put_file){ .tracked = t.id, .depth = components(path + q->skip), .object = v->object,
+					    .size = v->size, .mode = v->mode, .uid = v->uid, .gid = v->gid,
+					    .mtime = v->mtime, .begin = v->begin });
+}
+
+struct add_members {
+	struct search *q;
+	const struct tracked_row *t;
+};
+
+static int add_member(void *arg, const struct member_row *m, const char *name)
+{
+	const struct add_members *a = arg;
+	struct load_source *s = a->q->s;
+	int r = check_read(a->q, a->t, m->mode, m->uid, m->gid);
+
+	if (r < 0)
+		return load_fail(a->q->ret_error, r, "%s/%s: may not be read: %s", s->path, name, strerror(-r));
+	return add_file(&s->members, &s->n_members, path_join(s->path, name),
+			&(struct put_file){ .tracked = a->t->id, .depth = components(s->path), .object = m->object,
+					    .size = m->size, .mode = m->mode, .uid = m->uid, .gid = m->gid,
+					    .mtime = m->mtime, .rank = s->version.rank, .begin = s->version.begin });
+}
+
+static int add_checkpoint(struct search *q, const struct tracked_row *t)
+{
+	struct load_source *s = q->s;
+	const struct version_row *v = &s->version;
+	struct member_row m = { .object = v->object, .size = v->size, .mode = v->mode, .uid = v->uid, .gid = v->gid,
+				.mtime = v->mtime };
+	struct add_members a = { .q = q, .t = t };
+	_cleanup_free_ char *path = NULL;
+	int r = tracked_path(q->db, t->id, &path);
+
+	if (r < 0)
+		return r;
+	s->path = strdup(path + q->skip);
+	if (!s->path)
+		return -ENOMEM;
+	if (v->is_dir)
+		return member_list(q->db, v->id, add_member, &a);
+	r = add_member(&a, &m, "");
+	if (r == 0)
+		s->members->path[strlen(s->path)] = 0; /* the slash */
+	return r;
+}
+
+#define STEPS_TOLD 20
+
+struct steps {
+	char *text;
+	unsigned n;
+};
+
+static int add_step(void *arg, int64_t step)
+{
+	struct steps *s = arg;
+	char *more;
+	int n = s->n++ < STEPS_TOLD ? asprintf(&more, "%s%s%" PRId64, s->text ? s->text : "", s->text ? " " : "", step) :
+				      asprintf(&more, "%s ...", s->text);
+
+	if (n < 0)
+		return -ENOMEM;
+	free(s->text);
+	s->text = more;
+	return s->n > STEPS_TOLD;
+}
+
+static int no_such_step(struct search *q)
+{
+	const char *hash = q->s->experiment.hash;
+	struct steps steps = { 0 };
+	int r = version_list_steps(q->db, q->s->experiment.id, add_step, &steps);
+
+	if (r >= 0 && steps.text)
+		r = load_fail(q->ret_error, -ENOENT, "%s: has no checkpoint of step %" PRId64 "; it has %s", hash,
+			      q->l->name.step, steps.text);
+	else if (r >= 0)
+		r = load_fail(q->ret_error, -ENOENT, "%s: has no checkpoint with a step", hash);
+	free(steps.text);
+	return r;
+}
+
+/* The run of the checkpoint, or the first one that was in the state; *ret_at: when. */
+static int find_origin(struct search *q, struct tracked_row *checkpoint, uint64_t *ret_at)
+{
+	struct load_source *s = q->s;
+	struct tracked_row target = { 0 };
+	struct line_row line;
+	int r = q->l->run ? tracked_by_dir(q->db, q->l->run, &target) : -ENOENT;
+
+	if (r == 0 || r == -ENOENT)
+		r = line_of_experiment(q->db, s->experiment.id, &line);
+	if (r < 0)
+		return r == -ENOENT ? load_fail(q->ret_error, -EOPNOTSUPP, "%s: is known by its name only; who wrote it loads it "
+						"himself, as WeightsLab does", s->experiment.hash) : r;
+	s->init_step = line.init_step;
+	*ret_at = line.at;
+	r = version_last_of_experiment(q->db, s->experiment.id, q->l->name.step, target.id, &s->version);
+	if (r == -ENOENT)
+		return q->l->name.step == NO_STEP ? tracked_get(q->db, line.run, &q->run) : no_such_step(q);
+	if (r == 0)
+		r = tracked_get(q->db, s->version.tracked, checkpoint);
+	if (r == 0)
+		r = tracked_get(q->db, checkpoint->run, &q->run);
+	if (r < 0)
+		return r;
+	if (s->version.begin)
+		*ret_at = s->version.begin;
+	if (s->version.step != NO_STEP)
+		s->init_step = (uint64_t)s->version.step;
+	return 0;
+}
+
+static int find_files(struct search *q, uint64_t at)
+{
+	struct load_source *s = q->s;
+
+	for (size_t i = 0; i < SEGMENTS; i++) {
+		size_t before = s->n;
+		int r = s->counts[i] ? version_list_in_force(q->db, q->run.id, (int)load_source_role(i), at, add_version, q) : 0;
+
+		if (r < 0)
+			return r;
+		if (s->n == before && *s->experiment.segments.digest[i] && i != SEGMENT_MODEL)
+			return load_fail(q->ret_error, -ENODATA, "%s: versions of its files were forgotten", s->experiment.hash);
+	}
+	if (s->n > 0)
+		qsort(s->files, s->n, sizeof(*s->files), put_file_compare);
+	return 0;
+}
+
+static int get_options(struct expfs *ex, const struct tracked_row *run, uint64_t at, struct load_source *s)
+{
+	_cleanup_state_ struct state state = { 0 };
+	int r = state_at(ex, run, at, NULL, 0, &state);
+
+	s->counts[SEGMENT_HP] = state.options.dump_config_state;
+	s->counts[SEGMENT_MODEL] = state.options.dump_model_architecture;
+	s->counts[SEGMENT_DATA] = state.options.dump_data_state;
+	s->weights = state.weights;
+	return r;
+}
+
+int load_source_find(struct expfs *ex, const struct load *l, struct load_source *ret, char **ret_error)
+{
+	struct search q = { .ex = ex, .l = l, .s = ret, .ret_error = ret_error };
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	_cleanup_free_ char *run = NULL;
+	struct tracked_row checkpoint = { 0 };
+	uint64_t at = 0;
+	int r = experiment_find(ex, l->name.hash, &ret->experiment);
+
+	if (r == -ENOENT)
+		return load_fail(ret_error, r, "%s: there is no such experiment; see: expfs log", l->name.hash);
+	if (r == -EEXIST)
+		return load_fail(ret_error, -EINVAL, "%s: several experiments begin so; give more of the hash", l->name.hash);
+	if (r == 0) {
+		_cleanup_(cleanup_reader) struct db *reader = q.db = meta_reader(ex->meta);
+
+		r = find_origin(&q, &checkpoint, &at);
+	}
+	if (r == 0)
+		r = get_options(ex, &q.run, at, ret);
+	if (r < 0)
+		return r;
+	ret->run = q.run.id;
+	q.db = db = meta_reader(ex->meta);
+	r = tracked_path(db, q.run.id, &run);
+	q.skip = r == 0 && *run ? strlen(run) + 1 : 0;
+	if (r == 0)
+		r = find_files(&q, at);
+	return r < 0 || !checkpoint.id ? r : add_checkpoint(&q, &checkpoint);
+}
+
+static int settle(struct expfs *ex, struct put_file *f, char **ret_error)
+{
+	struct content_row content = { 0 };
+	struct stat st;
+	int r = 0;
+
+	if (!f->object)
+		return 0;
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = content_get(db, f->object, &content);
+	}
+	if (r == 0 && content.state == CONTENT_LIVE)
+		return load_fail(ret_error, -EOPNOTSUPP, "%s: is changed in place, as files with large holes are, and cannot be shared",
+				 f->path);
+	if (r == 0 && content.synced != CONTENT_WHOLE)
+		r = settle_content(ex, f->object, content.seal);
+	if (r == 0)
+		r = object_stat(ex->store, f->object, &st);
+	if (r < 0)
+		return load_fail(ret_error, r == -ENOENT || r == -ESTALE ? -EIO : r, "%s: its content cannot be had: %s", f->path,
+				 strerror(-r));
+	f->blocks = (uint64_t)st.st_blocks;
+	return 0;
+}
+
+int load_source_settle(struct expfs *ex, struct load_source *s, char **ret_error)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->n && r == 0; i++)
+		r = settle(ex, &s->files[i], ret_error);
+	for (size_t i = 0; i < s->n_members && r == 0; i++)
+		r = settle(ex, &s->members[i], ret_error);
+	return r;
+}
