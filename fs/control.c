@@ -61,14 +61,13 @@ static bool wait_for(const struct control *c, int fd, short events, int64_t unti
 	}
 }
 
-static bool is_allowed(int fd)
+static bool is_allowed(int fd, struct ucred *ret_peer)
 {
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
+	socklen_t len = sizeof(*ret_peer);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret_peer, &len) < 0)
 		return false;
-	return peer.uid == 0 || peer.uid == geteuid();
+	return ret_peer->uid == 0 || ret_peer->uid == geteuid();
 }
 
 /* The length of the request line, 0 where there is none. */
@@ -120,13 +119,16 @@ static bool has_gone(void *arg)
 
 static void serve(struct connection *conn)
 {
-	const struct op_caller caller = { .has_gone = has_gone, .arg = conn };
+	struct op_caller caller = { .has_gone = has_gone, .arg = conn };
 	_cleanup_free_ char *request = malloc(REQUEST_MAX);
 	_cleanup_free_ char *text = NULL;
+	struct ucred peer;
 	size_t len;
 
-	if (!is_allowed(conn->fd) || !request)
+	if (!is_allowed(conn->fd, &peer) || !request)
 		return;
+	caller.uid = peer.uid;
+	caller.gid = peer.gid;
 	len = read_request(conn, request);
 	if (len == 0)
 		return;

@@ -127,7 +127,7 @@ static int run_here(const char *store, const char *op, const json_t *args, enum 
 	}
 	if (r < 0)
 		return r;
-	*ret_exit = op_run(ex, &(struct op_caller){ 0 }, op, args, ret);
+	*ret_exit = op_run(ex, &(struct op_caller){ .uid = geteuid(), .gid = getegid() }, op, args, ret);
 	r = expfs_close(ex);
 	if (r < 0) {
 		json_decref(*ret);

@@ -13,8 +13,8 @@ struct command {
 	const char *help;    /* the rest of `expfs help COMMAND` */
 };
 
-extern const struct command cmd_init, cmd_mount, cmd_umount, cmd_status, cmd_log, cmd_show, cmd_commit,
-	cmd_history, cmd_restore, cmd_forget, cmd_signal, cmd_fsck;
+extern const struct command cmd_init, cmd_mount, cmd_umount, cmd_status, cmd_log, cmd_show, cmd_branch, cmd_load,
+	cmd_commit, cmd_history, cmd_restore, cmd_forget, cmd_signal, cmd_fsck;
 
 /* What mount(8) runs for -t expfs, with its exit statuses. */
 int mount_helper(int argc, char **argv);
@@ -35,6 +35,9 @@ void cmd_say_no(const json_t *answer);
 
 /* Prints text of an answer; what could disturb a terminal becomes '?'. */
 void cmd_print_text(const char *text);
+
+/* Prints the answer of load or branch. */
+void cmd_print_loaded(const json_t *answer);
 
 /* Prints an answer as JSON. */
 void cmd_print_json(const json_t *j);

@@ -18,6 +18,8 @@ expfs_SOURCES = \
 	src/cmd/forget.c \
 	src/cmd/commit.c \
 	src/cmd/signal.c \
+	src/cmd/load.c \
+	src/cmd/branch.c \
 	src/cmd/fsck.c
 expfs_LDADD = $(libexpfs_LIBS) $(FUSE_LIBS)
 

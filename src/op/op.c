@@ -8,10 +8,12 @@ static const struct {
 	const char *name;
 	enum op_exit (*run)(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 } ops[] = {
+	{ "branch", op_branch },
 	{ "commit", op_commit },
 	{ "forget", op_forget },
 	{ "fsck", op_fsck },
 	{ "history", op_history },
+	{ "load", op_load },
 	{ "log", op_log },
 	{ "show", op_show },
 	{ "signal", op_signal },

@@ -17,6 +17,8 @@ enum op_exit { OP_DONE = 0, OP_NO = 1, OP_USAGE = 2, OP_FAILED = 3 };
 struct op_caller {
 	bool (*has_gone)(void *arg); /* NULL: it waits as long as it takes */
 	void *arg;
+	uid_t uid; /* root or the owner of the store, to whom is what he makes */
+	gid_t gid;
 };
 
 /* Runs the operation of that name. *ret is a new reference; where the exit
@@ -31,6 +33,12 @@ enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const j
 /* op/commit.c: {"branch": name, or "path": of anything in a run} → {"branch", "hash", "committed": bool: something was
  * pending}. OP_NO: there is no such branch, or nothing in it makes an experiment; {"error"} says so. */
 enum op_exit op_commit(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
+/* op/load.c: {"hash": HASH[@STEP], "branch" or "path"} → {"run": path, "hash", "checkpoint": path or null, "step": n or
+ * null, "changed": files that came or went}. OP_NO: it is not there, {"error"} says so.
+ * branch: {"new": name, "from": HASH or BRANCH[@STEP]} → the same. */
+enum op_exit op_load(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+enum op_exit op_branch(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/log.c: {"branch": name, or "path", or neither: all} → as of experiments_log() (op/experiments.h). OP_NO: it is not
  * there, {"error"} says so. */

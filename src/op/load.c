@@ -1,0 +1,185 @@
+/* load, and branch, which loads into a new run. */
+#include "exp/load.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/branch.h"
+#include "exp/experiment.h"
+#include "exp/keeper.h"
+#include "exp/path.h"
+#include "op/reply.h"
+
+/* The run of a branch, or at or above a path; that one need not be a branch yet. */
+static int find_run(struct expfs *ex, const char *branch, const char *path, uint64_t *ret_ino, char **ret_path)
+{
+	_cleanup_free_ char *run = NULL;
+	struct branch b;
+	int r;
+
+	if (branch) {
+		r = branch_by_name(ex, NULL, branch, &b);
+		if (r < 0)
+			return r;
+		*ret_ino = b.ino;
+		*ret_path = steal(&b.path);
+		branch_free(&b);
+		return 0;
+	}
+	run = strndup(path, path_is_run(ex, path) ? strlen(path) : path_run_prefix(ex, path));
+	if (!run)
+		return -ENOMEM;
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = path_lookup(db, run, ret_ino);
+	}
+	if (r == 0)
+		*ret_path = steal(&run);
+	return r;
+}
+
+/* Runs it with what removes contents, which a mount has. */
+static enum op_exit load(struct expfs *ex, const struct load *l, struct loaded *ret_loaded, json_t **ret)
+{
+	_cleanup_free_ char *error = NULL;
+	bool here = !ex->keeper;
+	int r = here ? keeper_start(ex) : 0;
+
+	if (r == 0)
+		r = load_state(ex, l, &error, ret_loaded);
+	if (here)
+		keeper_stop(ex);
+	if (r == 0)
+		return OP_DONE;
+	return reply_error(ret, r == -ENOENT ? OP_NO : OP_FAILED, "%s", error ? error : strerror(-r));
+}
+
+static json_t *loaded_json(const struct loaded *loaded, const char *run)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (loaded->checkpoint && asprintf(&path, "%s%s%s", run, *run ? "/" : "", loaded->checkpoint) < 0)
+		return NULL;
+	return json_pack("{s:o, s:s, s:o, s:o, s:I}", "run", reply_path(run), "hash", loaded->hash, "checkpoint",
+			 path ? reply_path(path) : json_null(), "step",
+			 loaded->step < 0 ? json_null() : json_integer(loaded->step), "changed",
+			 (json_int_t)loaded->changed);
+}
+
+static enum op_exit load_and_tell(struct expfs *ex, const struct load *l, const char *run, json_t **ret)
+{
+	struct loaded loaded = { 0 };
+	enum op_exit exit = load(ex, l, &loaded, ret);
+
+	if (exit == OP_DONE)
+		*ret = loaded_json(&loaded, run);
+	free(loaded.checkpoint);
+	return exit;
+}
+
+enum op_exit op_load(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
+{
+	const char *text = json_string_value(json_object_get(args, "hash"));
+	const char *branch = json_string_value(json_object_get(args, "branch"));
+	_cleanup_free_ char *path = reply_get_path(args), *run = NULL;
+	struct load l = { 0 };
+	int r;
+
+	if (!text || load_parse(text, &l.name) < 0)
+		return reply_error(ret, OP_USAGE, "%s: is no hash; give HASH or HASH@STEP, as expfs log shows them",
+				   text ? text : "");
+	r = find_run(ex, branch, path ? path : "", &l.run, &run);
+	if (r == -ENOENT && branch)
+		return reply_error(ret, OP_NO, "%s: there is no such branch; expfs status shows them", branch);
+	if (r == -ENOENT || r == -ENOTDIR)
+		return reply_error(ret, OP_NO, "/%s: there is no such path", path ? path : "");
+	if (r < 0)
+		return reply_error(ret, OP_FAILED, "%s: load: %s", store_path(ex->store), strerror(-r));
+	return load_and_tell(ex, &l, run, ret);
+}
+
+/* The checkpoint of a branch with that step tells the experiment. */
+static int at_step(struct expfs *ex, const struct branch *b, int64_t step, struct load_name *ret)
+{
+	_cleanup_checkpoint_set_ struct checkpoint_set s = { 0 };
+	_cleanup_checkpoint_ struct checkpoint c = { 0 };
+	struct experiment_row e;
+	int r = experiment_settle(ex, b->id);
+
+	if (r == 0)
+		r = checkpoint_set_of_run(ex, NULL, b->ino, &s);
+	if (r == 0)
+		r = checkpoint_nearest(&s, (uint64_t)step, &c);
+	if (r == 0) {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = c.version.step == step && c.version.experiment ? experiment_get(db, c.version.experiment, &e) : -ENOENT;
+	}
+	if (r < 0)
+		return r;
+	memcpy(ret->hash, e.hash, sizeof(e.hash));
+	ret->step = step;
+	return 0;
+}
+
+/* BRANCH or BRANCH@STEP; -ENOENT: there is no such branch; -ENODATA: it is at no experiment, or has no such step. */
+static int from_branch(struct expfs *ex, const char *text, struct load_name *ret)
+{
+	const char *at = strrchr(text, '@');
+	bool step = at && at[1] && strlen(at) < 20 && at[1 + strspn(at + 1, "0123456789")] == 0;
+	_cleanup_free_ char *name = strndup(text, step ? (size_t)(at - text) : strlen(text));
+	struct experiment_head head;
+	struct branch b;
+	int r = name ? branch_by_name(ex, NULL, name, &b) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	if (step) {
+		r = at_step(ex, &b, (int64_t)strtoull(at + 1, NULL, 10), ret);
+	} else {
+		r = experiment_head(ex, b.id, &head);
+		ret->step = NO_STEP;
+		if (r == 0)
+			memcpy(ret->hash, head.experiment.hash, sizeof(ret->hash));
+	}
+	branch_free(&b);
+	return r == -ENOENT ? -ENODATA : r;
+}
+
+/* A whole hash is one; what is shorter may be the name of a branch. */
+static enum op_exit find_from(struct expfs *ex, const char *text, struct load_name *ret_name, json_t **ret)
+{
+	int hash = load_parse(text, ret_name), r;
+
+	if (hash == 0 && strlen(ret_name->hash) == EXPERIMENT_HASH)
+		return OP_DONE;
+	r = from_branch(ex, text, ret_name);
+	if (r == -ENOENT && hash == 0) {
+		load_parse(text, ret_name);
+		return OP_DONE;
+	}
+	if (r == -ENOENT)
+		return reply_error(ret, OP_NO, "%s: there is no such branch, and it is no hash", text);
+	if (r == -ENODATA)
+		return reply_error(ret, OP_NO, "%s: the branch has no experiment there; see: expfs log", text);
+	return r < 0 ? reply_error(ret, OP_FAILED, "%s: %s", text, strerror(-r)) : OP_DONE;
+}
+
+enum op_exit op_branch(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
+{
+	const char *from = json_string_value(json_object_get(args, "from"));
+	struct load l = { .new = json_string_value(json_object_get(args, "new")), .uid = caller->uid, .gid = caller->gid };
+	_cleanup_free_ char *run = NULL;
+	enum op_exit exit;
+
+	if (!from || !l.new)
+		return reply_error(ret, OP_USAGE, "a name and what it begins from are wanted");
+	if (asprintf(&run, "runs/%s", l.new) < 0)
+		return OP_FAILED;
+	if (!*l.new || strchr(l.new, '/') || strlen(l.new) > 255 || !path_is_run(ex, run))
+		return reply_error(ret, OP_USAGE, "%s: is no name of a run", l.new);
+	exit = find_from(ex, from, &l.name, ret);
+	return exit == OP_DONE ? load_and_tell(ex, &l, run, ret) : exit;
+}
