@@ -7,6 +7,15 @@
 #include "util/io.h"
 #include "view.h"
 
+#define LINE_LEN 128
+
+/* What was written to a view, up to the end of the line. */
+struct line {
+	pthread_mutex_t lock;
+	char text[LINE_LEN + 1];
+	size_t len;
+};
+
 /* What one open file description of the kernel stands for. */
 struct handle {
 	struct file *file;  /* NULL: a file of a view */
@@ -14,6 +23,7 @@ struct handle {
 	struct object *obj; /* NULL: empty, or a text */
 	char *text;
 	size_t len;
+	struct line *line; /* of a file of a view that takes lines, NULL: not open for that */
 	bool writes;
 	struct file_writer writer;
 	struct handle *next, *prev;
@@ -33,6 +43,9 @@ static void let_go(struct handle *h)
 		object_put(h->obj);
 	}
 	free(h->text);
+	if (h->line)
+		pthread_mutex_destroy(&h->line->lock);
+	free(h->line);
 }
 
 /* A mount that ends with files open gets no release for them. What they wrote is
@@ -70,7 +83,7 @@ static void handle_add(struct fs *fs, struct handle *h, struct fuse_file_info *f
 {
 	fi->fh = (uintptr_t)h;
 	fi->keep_cache = 1;
-	fi->noflush = !h->writes;
+	fi->noflush = !h->writes && !h->line;
 	pthread_mutex_lock(&fs->handles_lock);
 	h->next = fs->handles;
 	if (h->next)
@@ -99,6 +112,19 @@ static int handle_new(struct fs *fs, struct file *file, const struct file_writer
 	return 0;
 }
 
+static int open_line(fuse_req_t req, fuse_ino_t ino, struct handle *h)
+{
+	int r = view_takes_lines(req, ino);
+
+	if (r < 0)
+		return r;
+	h->line = calloc(1, sizeof(*h->line));
+	if (!h->line)
+		return -ENOMEM;
+	pthread_mutex_init(&h->line->lock, NULL);
+	return 0;
+}
+
 /* A file of a view keeps the content that it has now. */
 static void open_view(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
@@ -107,7 +133,7 @@ static void open_view(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	int fd, r = h ? 0 : -ENOMEM;
 
 	if (r == 0 && (fi->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY)
-		r = -EROFS;
+		r = open_line(req, ino, h);
 	if (r == 0)
 		r = view_open(req, ino, &c);
 	if (r == 0 && c.obj) {
@@ -116,6 +142,8 @@ static void open_view(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 			object_put(c.obj);
 	}
 	if (r < 0) {
+		if (h)
+			let_go(h);
 		free(h);
 		fs_reply_err(req, r);
 		return;
@@ -296,10 +324,49 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 		fuse_reply_buf(req, buf, (size_t)n);
 }
 
+/* What is complete, or all, is given to the view. */
+static int use_line(fuse_req_t req, fuse_ino_t ino, struct line *l, bool all)
+{
+	char *end = memchr(l->text, '\n', l->len);
+	size_t len = l->len;
+
+	if (len == 0 || (!end && !all))
+		return 0;
+	l->len = 0;
+	if (end && end + 1 != l->text + len)
+		return -EINVAL;
+	l->text[end ? (size_t)(end - l->text) : len] = 0;
+	return view_write_line(req, ino, l->text);
+}
+
+/* A line acts when it is there, for shells do not look at what close() says. */
+static ssize_t write_line(fuse_req_t req, fuse_ino_t ino, struct line *l, const char *buf, size_t size)
+{
+	int r;
+
+	scoped_lock(&l->lock);
+	if (size > LINE_LEN - l->len) {
+		l->len = 0;
+		return -EINVAL;
+	}
+	memcpy(l->text + l->len, buf, size);
+	l->len += size;
+	r = use_line(req, ino, l, false);
+	return r < 0 ? r : (ssize_t)size;
+}
+
+static int flush_line(fuse_req_t req, fuse_ino_t ino, struct line *l)
+{
+	scoped_lock(&l->lock);
+	return use_line(req, ino, l, true);
+}
+
 void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off, struct fuse_file_info *fi)
 {
+	struct handle *h = handle_of(fi);
 	bool append = (fi->flags & O_APPEND) && !fi->writepage;
-	ssize_t n = file_write(handle_of(fi)->file, buf, size, (uint64_t)off, append);
+	ssize_t n = h->line ? write_line(req, ino, h->line, buf, size) :
+			      file_write(h->file, buf, size, (uint64_t)off, append);
 
 	if (n < 0)
 		fs_reply_err(req, (int)n);
@@ -311,7 +378,7 @@ void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct handle *h = handle_of(fi);
 
-	fs_reply_err(req, h->writes ? file_flush(h->file, &h->writer) : 0);
+	fs_reply_err(req, h->line ? flush_line(req, ino, h->line) : h->writes ? file_flush(h->file, &h->writer) : 0);
 }
 
 void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -329,7 +396,9 @@ void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_inf
 
 void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len, struct fuse_file_info *fi)
 {
-	fs_reply_err(req, file_fallocate(handle_of(fi)->file, mode, (uint64_t)off, (uint64_t)len));
+	struct file *f = handle_of(fi)->file;
+
+	fs_reply_err(req, f ? file_fallocate(f, mode, (uint64_t)off, (uint64_t)len) : -EOPNOTSUPP);
 }
 
 static int find_data(struct handle *h, off_t off, int whence, off_t *ret)
@@ -386,11 +455,11 @@ int fs_get_row_by_handle(struct fs *fs, uint64_t ino, struct fuse_file_info *fi,
 void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct fuse_file_info *fi_in,
 			fuse_ino_t ino_out, off_t off_out, struct fuse_file_info *fi_out, size_t len, int flags)
 {
-	struct handle *in = handle_of(fi_in);
+	struct handle *in = handle_of(fi_in), *out = handle_of(fi_out);
 	ssize_t n = flags ? -EINVAL : -EOPNOTSUPP; /* the kernel copies by itself */
 
-	if (n == -EOPNOTSUPP && !in->pinned)
-		n = file_copy(in->file, (uint64_t)off_in, handle_of(fi_out)->file, (uint64_t)off_out, len);
+	if (n == -EOPNOTSUPP && !in->pinned && out->file)
+		n = file_copy(in->file, (uint64_t)off_in, out->file, (uint64_t)off_out, len);
 
 	if (n < 0)
 		fs_reply_err(req, (int)n);

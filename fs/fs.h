@@ -27,6 +27,7 @@
 enum fs_family { FAMILY_NONE, FAMILY_BRANCHES, FAMILY_EXPERIMENTS, FAMILY_MODELS, FAMILY_HP, FAMILY_DATA, FAMILIES };
 
 struct handle;
+struct notifier;
 struct session_options;
 struct view_table;
 
@@ -39,6 +40,8 @@ struct fs {
 	pthread_mutex_t handles_lock;
 	struct handle *handles; /* open ones: file.c */
 	_Atomic uint64_t family[FAMILIES]; /* see fs_family_of() */
+	struct notifier *notifier;
+	atomic_uint loads;            /* that writes to HEAD make now */
 	atomic_bool has_capabilities; /* any file has a security.capability */
 };
 

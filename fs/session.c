@@ -14,6 +14,7 @@
 #include "control.h"
 #include "exp/keeper.h"
 #include "fs.h"
+#include "notify.h"
 #include "meta/xattr.h"
 #include "util/io.h"
 #include "util/log.h"
@@ -141,6 +142,20 @@ static bool is_known(void *arg, uint64_t ino)
 	return itable_known(((struct fs *)arg)->inodes, ino);
 }
 
+/* What exp/load.h changed. */
+static void changed(void *arg, const struct expfs_change *v, size_t n)
+{
+	struct fs *fs = arg;
+
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].last)
+			fs_unlinked(fs, v[i].was);
+		if (v[i].dir == META_ROOT)
+			fs_forget_families(fs);
+	}
+	notifier_tell(fs->notifier, v, n);
+}
+
 static void fs_close(struct fs *fs)
 {
 	fs_drop_handles(fs);
@@ -187,7 +202,11 @@ static int serve(struct fs *fs)
 	int r = keeper_start(fs->ex);
 
 	if (r == 0)
+		r = notifier_start(fs, &fs->notifier);
+	if (r == 0) {
+		fs->ex->changed = changed;
 		r = control_start(fs->ex, &control);
+	}
 	if (r < 0) {
 		log_msg("%s: cannot start: %s", store_path(fs->ex->store), strerror(-r));
 		return r;
@@ -212,12 +231,14 @@ static int mount_session(struct fs *fs, struct fuse_args *args, const struct ses
 			find_device(fs->ex);
 			r = serve(fs);
 		}
+		fs->ex->changed = NULL;
 		fuse_session_unmount(fs->session);
 		fuse_remove_signal_handlers(fs->session);
 	} else {
 		r = -EINVAL;
 	}
-	fuse_session_destroy(fs->session);
+	if (!fs->notifier || notifier_stop(fs->notifier))
+		fuse_session_destroy(fs->session);
 	return r;
 }
 

@@ -212,7 +212,7 @@ static int stat_of(struct view_req *q, uint64_t id, const struct view_key *key, 
 	if (r < 0)
 		return r;
 	st.st_ino = id;
-	st.st_mode = ops->type | (S_ISLNK(ops->type) ? 0777 : st.st_mode & 0555);
+	st.st_mode = ops->type | (S_ISLNK(ops->type) ? 0777 : st.st_mode & (ops->write ? 0777 : 0555));
 	st.st_nlink = S_ISDIR(ops->type) ? 2 : 1;
 	st.st_size = target ? (off_t)strlen(target) : st.st_size;
 	st.st_blksize = 4096;
@@ -291,6 +291,23 @@ static int family_lookup(struct view_req *q, enum fs_family family, const char *
 {
 	return family == FAMILY_BRANCHES ? view_branch_by_name(q, name, ret) :
 					   view_experiment_by_name(q, family, name, ret);
+}
+
+int view_takes_lines(fuse_req_t req, uint64_t id)
+{
+	struct view_key key;
+	int r = view_key(fs_of(req), id, &key);
+
+	return r < 0 ? r : ops_of(&key)->write ? 0 : -EROFS;
+}
+
+int view_write_line(fuse_req_t req, uint64_t id, const char *line)
+{
+	_cleanup_view_req_ struct view_req q = begin(req);
+	struct view_key key;
+	int r = view_key(q.fs, id, &key);
+
+	return r < 0 ? r : ops_of(&key)->write(&q, &key, line);
 }
 
 /* The key of a name in a directory, itself a view or not. */

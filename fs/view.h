@@ -38,6 +38,10 @@ struct view_content {
 };
 int view_open(fuse_req_t req, uint64_t ino, struct view_content *ret);
 
+/* Does the file take lines? 0, or -EROFS. Gives it one. */
+int view_takes_lines(fuse_req_t req, uint64_t ino);
+int view_write_line(fuse_req_t req, uint64_t ino, const char *line);
+
 /* Is there a view of that name in the directory of the family? 1, 0 or -errno. */
 int view_exists(fuse_req_t req, enum fs_family family, const char *name);
 

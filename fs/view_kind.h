@@ -75,6 +75,7 @@ struct view_ops {
 	int (*list)(struct view_req *q, const struct view_key *key, struct view_list *ret);
 	int (*open)(struct view_req *q, const struct view_key *key, struct object **ret);
 	int (*text)(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len); /* in place of open */
+	int (*write)(struct view_req *q, const struct view_key *key, const char *line); /* of a text that takes lines */
 };
 
 extern const struct view_ops view_branch_ops[VIEW_HISTORY];
@@ -97,6 +98,9 @@ int view_branch_stat(struct view_req *q, const struct view_key *key, struct stat
 bool view_parse_step(const char *name, uint64_t *ret);
 int view_list_steps(struct view_req *q, const struct view_key *key, const struct checkpoint_set *set,
 		    view_lookup_fn lookup, struct view_list *l);
+
+/* view_head.c: a line was written to HEAD. */
+int view_head_write(struct view_req *q, const struct view_key *key, const char *line);
 
 /* view_text.c: the texts in a branch, and in the top's .expfs/, by name; -ENOENT. */
 int view_text_of(const struct view_key *dir, const char *name, struct view_key *ret);

@@ -149,7 +149,8 @@ static int status_text(struct view_req *q, const struct view_key *key, char **re
 }
 
 const struct view_ops view_text_ops[] = {
-	[VIEW_BRANCH_HEAD - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = head_text },
+	[VIEW_BRANCH_HEAD - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = head_text,
+						   .write = view_head_write },
 	[VIEW_BRANCH_PENDING - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = pending_text },
 	[VIEW_BRANCH_LOG - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = log_text },
 	[VIEW_BRANCH_MANIFEST - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = manifest_text },
