@@ -59,6 +59,7 @@ bats_tests = \
 	tests/crash.bats \
 	tests/power.bats \
 	tests/load.bats \
+	tests/load_state.bats \
 	tests/faults.bats \
 	tests/found.bats \
 	tests/config.bats \
