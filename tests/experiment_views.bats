@@ -46,7 +46,7 @@ all_resolve() {
 
 @test "HEAD is empty until there is an experiment, and then its hash and a newline" {
     config "lr: 0.1"
-    equal "$(stat -c '%s %A' "$B/HEAD")" "0 -r--r--r--"
+    equal "$(stat -c '%s %A' "$B/HEAD")" "0 -rw-r--r--"
     equal "$(cat "$B/HEAD")" ""
     save "$R/step_1.safetensors" 1
     grep -qxE '[0-9a-f]{24}' "$B/HEAD"
@@ -82,7 +82,7 @@ all_resolve() {
         cp "$f" "$SCRATCH/copy"
         cmp "$f" "$SCRATCH/copy"
         equal "$(tail -c 5 "$f" | wc -c)" 5 "the end of $f"
-        equal "$(errno_of dd if=/dev/zero of="$f" bs=1 count=1)" "Read-only file system" "$f"
+        [[ $f == */HEAD ]] || equal "$(errno_of dd if=/dev/zero of="$f" bs=1 count=1)" "Read-only file system" "$f"
         equal "$(stat -c %y "$f")" "$(stat -c %y "$f")" "time of $f"
     done
     tar -C "$MNT" -cf "$SCRATCH/tar" branches

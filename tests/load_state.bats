@@ -431,6 +431,33 @@ is_a() {
     equal "$(head_of new)/$(latest new)" "$B/step_4.safetensors"
 }
 
+@test "a state is loaded into the top of the mount as into any run" {
+    R=$MNT two_experiments_at_the_top
+}
+two_experiments_at_the_top() {
+    printf 'lr: 0.1\n' >"$R/config.yaml"
+    mkdir -p "$R/data/train"
+    echo a >"$R/data/train/a.txt"
+    weights "$R/step_1.safetensors" 1
+    A=$(head_of main)
+    printf 'lr: 0.2\n' >"$R/config.yaml"
+    rm -r "$R/data/train"
+    weights "$R/step_2.safetensors" 2
+    echo "$A" >"$MNT/branches/main/HEAD"
+    equal "$(cat "$R/config.yaml" "$R/data/train/a.txt")" $'lr: 0.1\na'
+    equal "$(head_of main)/$(pending main)/$(steps main)" "$A//1 "
+    ls "$R/data/${A:16}"
+}
+
+@test "a mount that is read-only takes no load" {
+    two_experiments
+    umount_store
+    mount_store -o ro
+    refused 3 "$EXPFS" load "$A" "$R/"
+    [[ $MESSAGE == *"the mount is read-only" ]]
+    equal "$(errno_of bash -c "echo $A >'$MNT/branches/r/HEAD'")" "Read-only file system"
+}
+
 # --- HEAD ---
 
 @test "a line that is written to HEAD loads, and says by write or close what is wrong" {
@@ -465,7 +492,7 @@ PY
     exec 7>>"$R/data/train/c.txt"
     echo more >&7
     refused 3 "$EXPFS" load "$A" "$R/"
-    equal "$MESSAGE" "expfs: data/train/c.txt: is being written; wait until that is done"
+    equal "$MESSAGE" "expfs: /runs/r/data/train/c.txt: is being written; wait until that is done"
     not bash -c "echo $A >'$MNT/branches/r/HEAD'" 2>"$SCRATCH/err"
     grep -q "Device or resource busy" "$SCRATCH/err"
     equal "$(cat "$R/config.yaml" "$R/params.yaml")" $'lr: 0.2\nmore: 1'
@@ -528,7 +555,7 @@ PY
     rm "$R/config.yaml"
     ln -s ../elsewhere "$R/config.yaml"
     refused 3 "$EXPFS" load "$A" "$R/"
-    [[ $MESSAGE == "expfs: config.yaml: something of another type stands there"* ]]
+    [[ $MESSAGE == "expfs: /runs/r/config.yaml: something of another type stands there"* ]]
     equal "$(readlink "$R/config.yaml")/$(cat "$R/params.yaml")" "../elsewhere/more: 1"
 }
 

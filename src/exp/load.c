@@ -7,6 +7,7 @@
 #include "exp/entries.h"
 #include "exp/experiment.h"
 #include "exp/load_source.h"
+#include "exp/path.h"
 #include "exp/put.h"
 #include "exp/track.h"
 #include "meta/content.h"
@@ -337,34 +338,45 @@ static int tx_load(struct db *db, void *arg)
 		return r;
 	r = tracked_by_dir(db, k->run, &k->t);
 	if (r == 0)
-		r = take_away(k, db);
+		r = k->t.run == k->t.id ? take_away(k, db) : -ENOTTY;
 	if (r == 0 || r == -ENOENT)
 		r = put_files(k, db);
 	return r < 0 ? r : go_on_from(k, db);
 }
 
-static int explain(struct loading *k, int r, char **ret_error)
+static const char *reason(int r)
 {
-	const char *path = k->put.path;
-
-	if (r == -EEXIST && !path && k->l->new)
-		return load_fail(ret_error, r, "runs/%s: is there already; name another", k->l->new);
-	if (!path)
-		return load_fail(ret_error, r, "%s: %s", k->l->name.hash, strerror(-r));
 	switch (-r) {
 	case EBUSY:
-		return load_fail(ret_error, r, "%s: is being written; wait until that is done", path);
+		return "is being written; wait until that is done";
 	case EACCES:
 	case EPERM:
-		return load_fail(ret_error, r, "%s: may not be replaced: %s", path, strerror(-r));
+		return "may not be replaced: permission denied";
 	case EISDIR:
 	case ENOTDIR:
 	case EEXIST:
-		return load_fail(ret_error, r, "%s: something of another type stands there, or above it; move it away first", path);
+		return "something of another type stands there, or above it; move it away first";
 	case EOPNOTSUPP:
-		return load_fail(ret_error, r, "%s: history cannot keep what it holds; move it away first", path);
+		return "history cannot keep what it holds; move it away first";
 	}
-	return load_fail(ret_error, r, "%s: %s", path, strerror(-r));
+	return strerror(-r);
+}
+
+static int explain(struct loading *k, int r, char **ret_error)
+{
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	_cleanup_free_ char *run = NULL, *path = NULL;
+
+	if (r == -EEXIST && !k->put.path && k->l->new)
+		return load_fail(ret_error, r, "runs/%s: is there already; name another", k->l->new);
+	if (r == -ENOTTY)
+		return load_fail(ret_error, r, "%s: only a run takes a state", k->l->name.hash);
+	if (!k->put.path)
+		return load_fail(ret_error, r, "%s: %s", k->l->name.hash, strerror(-r));
+	db = meta_reader(k->ex->meta);
+	if (path_of(db, k->run, &run) == 0) /* a new one is not there */
+		path = path_join(run, k->put.path);
+	return load_fail(ret_error, r, "/%s: %s", path ? path : k->put.path, reason(r));
 }
 
 /* 1: to be tried again. */
@@ -400,6 +412,8 @@ int load_state(struct expfs *ex, const struct load *l, char **ret_error, struct 
 	struct loading k = { .ex = ex, .l = l, .put = { .ex = ex, .cred = l->cred } };
 	int r = 1;
 
+	if (expfs_is_read_only(ex))
+		return load_fail(ret_error, -EROFS, "%s: the mount is read-only", store_path(ex->store));
 	cred_ask(l->cred);
 	for (int i = 0; i < TRIES && r == 1; i++) {
 		_cleanup_load_source_ struct load_source s = { 0 };
@@ -410,7 +424,7 @@ int load_state(struct expfs *ex, const struct load *l, char **ret_error, struct 
 	}
 	if (r == 0) {
 		file_drop_finish(ex, &k.put.drop);
-		if (ex->changed)
+		if (ex->changed && k.put.n > 0)
 			ex->changed(ex->is_known_arg, k.put.changes, k.put.n);
 		r = expfs_sync_result(ex, meta_sync(ex->meta));
 	}

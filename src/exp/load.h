@@ -34,7 +34,8 @@ struct loaded {
 
 /* -ENOENT: no such experiment, or step; -EINVAL: several experiments begin so; -EEXIST: the new run is there;
  * -EBUSY: somebody writes a file that would be replaced; -EACCES, -EPERM; -ENODATA: versions of it were forgotten;
- * -EOPNOTSUPP: it is known by its name only. *ret_error, if set, to be freed: thing: reason; what to do.
+ * -EOPNOTSUPP: it is known by its name only;
+ * -ENOTTY: that is no run. *ret_error, if set, to be freed: thing: reason; what to do.
  * Not to be called with a lock or a reader of the database. */
 int load_state(struct expfs *ex, const struct load *l, char **ret_error, struct loaded *ret);
 

@@ -211,6 +211,14 @@ static int no_such_step(struct search *q)
 	return r;
 }
 
+static bool is_name_only(const struct experiment_row *e)
+{
+	for (size_t i = 0; i < SEGMENTS; i++)
+		if (*e->segments.digest[i])
+			return false;
+	return true;
+}
+
 /* The run of the checkpoint, or the first one that was in the state; *ret_at: when. */
 static int find_origin(struct search *q, struct tracked_row *checkpoint, uint64_t *ret_at)
 {
@@ -221,9 +229,11 @@ static int find_origin(struct search *q, struct tracked_row *checkpoint, uint64_
 
 	if (r == 0 || r == -ENOENT)
 		r = line_of_experiment(q->db, s->experiment.id, &line);
+	if (r == -ENOENT || (r == 0 && is_name_only(&s->experiment)))
+		return load_fail(q->ret_error, -EOPNOTSUPP, "%s: is known by its name only; who wrote it loads it himself, as "
+				 "WeightsLab does", s->experiment.hash);
 	if (r < 0)
-		return r == -ENOENT ? load_fail(q->ret_error, -EOPNOTSUPP, "%s: is known by its name only; who wrote it loads it "
-						"himself, as WeightsLab does", s->experiment.hash) : r;
+		return r;
 	s->init_step = line.init_step;
 	*ret_at = line.at;
 	r = version_last_of_experiment(q->db, s->experiment.id, q->l->name.step, target.id, &s->version);

@@ -376,14 +376,14 @@ int tracked_judge_again(struct db *db, uint64_t parent, uint64_t changed)
 
 int tracked_leave_line(struct db *db, uint64_t run, uint64_t load)
 {
-	return db_run(db, "UPDATE tracked SET off=?2 WHERE run=?1 AND role=4 AND good IS NOT NULL", "ii", (int64_t)run,
+	return db_run(db, "UPDATE tracked SET off=?2 WHERE run=?1 AND role=4 AND role<>0 AND good IS NOT NULL", "ii", (int64_t)run,
 		      (int64_t)load);
 }
 
 int tracked_keep_on_line(struct db *db, uint64_t run, uint64_t from, int64_t rank)
 {
 	return db_run(db,
-		      "UPDATE tracked SET off=NULL WHERE run=?1 AND role=4 AND good IS NOT NULL AND rank<=?3"
+		      "UPDATE tracked SET off=NULL WHERE run=?1 AND role=4 AND role<>0 AND good IS NOT NULL AND rank<=?3"
 		      " AND (SELECT v.begin FROM version v WHERE v.id=tracked.good)>=?2",
 		      "iii", (int64_t)run, (int64_t)from, rank);
 }
