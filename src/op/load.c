@@ -109,7 +109,7 @@ static int at_step(struct expfs *ex, const struct branch *b, int64_t step, struc
 	int r = experiment_settle(ex, b->id);
 
 	if (r == 0)
-		r = checkpoint_set_of_run(ex, NULL, b->ino, &s);
+		r = branch_checkpoints(ex, NULL, b, &s);
 	if (r == 0)
 		r = checkpoint_nearest(&s, (uint64_t)step, &c);
 	if (r == 0) {
