@@ -66,6 +66,7 @@ latest() { basename "$(readlink "$MNT/branches/${1:-r}/latest")"; }
 steps() { ls "$MNT/branches/${1:-r}/step" | tr '\n' ' '; }
 hash_of() { getfattr --only-values -n user.expfs.hash "$1"; }
 parent_of() { "$EXPFS" show "$1" --store "$STORE" --json 3>&- | python3 -c 'import json, sys; print(json.load(sys.stdin)["experiment"]["parent"])'; }
+experiments() { "$EXPFS" log --store "$STORE" --json 3>&- | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["experiments"]))'; }
 versions() { ls "$MNT/.expfs/history/runs/r/$1" | tr '\n' ' '; }
 objects() { "$EXPFS" status "$MNT" --json 3>&- | python3 -c 'import json, sys; print(json.load(sys.stdin)["counts"]["objects"])'; }
 
@@ -573,11 +574,33 @@ PY
     echo 'commit: immediate' >"$STORE/config.yaml"
     mount_store
     two_experiments
+    local count
+    count=$(experiments)
     load_state "$A"
     equal "$(head_of)/$(pending)" "$A/"
+    equal "$(experiments)" "$count"
     printf 'lr: 0.7\n' >"$R/config.yaml"
     [[ $(head_of) != "$A" ]]
     equal "$(parent_of "$(head_of)")" "$A"
+}
+
+# --- at once with others ---
+
+@test "loads from all sides, while names in the run come, go and are listed, come to an end" {
+    two_experiments
+    local i pids=()
+    for i in 1 2 3 4 5 6; do
+        background bash -c "for k in \$(seq 30); do echo $A@2 >'$MNT/branches/r/HEAD'; echo $B >'$MNT/branches/r/HEAD'; done" 2>/dev/null
+        pids+=("$BG")
+    done
+    for i in 1 2 3; do
+        background bash -c "for k in \$(seq 200); do echo \$k >'$R/new-$i'; mv '$R/new-$i' '$R/data/$i.tmp'; ls -lR '$R' >/dev/null; rm '$R/data/$i.tmp'; done" 2>/dev/null
+        pids+=("$BG")
+    done
+    wait "${pids[@]}" || true
+    load_state "$A"
+    is_a
+    equal "$(head_of)/$(pending)" "$A/"
 }
 
 # --- death ---
