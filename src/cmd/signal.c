@@ -171,7 +171,7 @@ static int run(int argc, char **argv)
 const struct command cmd_signal = {
 	.name = "signal",
 	.run = run,
-	.usage = "BRANCH|PATH [NAME | --step N NAME=VALUE ...] [--store STORE] [--json]",
+	.usage = "BRANCH|PATH [NAME | --step N NAME=VALUE...] [--store DIR] [--json]",
 	.summary = "show the metrics of a branch, or record some",
 	.help = "Shows the curves of a branch, or the one of that NAME: what the metrics.jsonl,\n"
 		"metrics.csv and trainer_state.json of its run say, and what was recorded; of\n"

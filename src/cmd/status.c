@@ -140,9 +140,9 @@ const struct command cmd_status = {
 	.summary = "show branches, newest checkpoints, space and warnings",
 	.help = "Shows where a store is mounted; how many bytes its files have (raw), equal\n"
 		"contents counted once (unique), and what they take of the disk (stored); each\n"
-		"branch with its newest complete checkpoint, the best by best.metric in the store's\n"
-		"config.yaml, its experiment, and what was edited since; and what is to be looked\n"
-		"after.\n"
+		"branch with its newest complete checkpoint, the best by best.metric in the\n"
+		"store's config.yaml, its experiment, and what was edited since; and what is to\n"
+		"be looked after.\n"
 		"\n"
 		"PATH lies in a mount: its store is meant, and only branches at, below or above\n"
 		"PATH are shown. Otherwise the store is that of --store or of the environment\n"

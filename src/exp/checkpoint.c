@@ -369,7 +369,9 @@ static int find_by_inode(struct db *db, uint64_t ino, struct tracked_row *ret)
 	r = dirent_of(db, ino, &d, &name);
 	if (r == 0)
 		r = tracked_by_dir(db, d.parent, &up);
-	return r < 0 ? r : tracked_by_name(db, up.id, name, ret);
+	if (r == 0)
+		r = tracked_by_name(db, up.id, name, ret);
+	return r == 0 && ret->ino != ino ? -ENOENT : r; /* of one that has no role any more */
 }
 
 int checkpoint_tracked(struct expfs *ex, uint64_t ino, struct tracked_row *ret)
