@@ -244,6 +244,8 @@ static int adopt(struct loading *k, struct db *db, uint64_t at, const struct put
 	r = due_delete(db, v->id);
 	if (r == 0)
 		r = version_update(db, v);
+	if (r == 0)
+		r = version_set_experiment(db, v->id, v->experiment);
 	if (r < 0 || v->is_dir)
 		return r;
 	r = inode_get(db, place->ino, &row);
