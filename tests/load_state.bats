@@ -264,6 +264,15 @@ is_a() {
     equal "$(steps)" "1 "
 }
 
+@test "the best of the branch is one that is on its line" {
+    two_experiments
+    printf '{"step": %d, "val_loss": %s}\n' 1 0.5 2 0.4 3 0.3 4 0.2 >"$R/metrics.jsonl"
+    equal "$(basename "$(readlink "$MNT/branches/r/best")")" step_4.safetensors
+    load_state "$A@2"
+    equal "$(basename "$(readlink "$MNT/branches/r/best")")" step_2.safetensors
+    equal "$(basename "$(readlink "$R/.expfs/best")")" step_4.safetensors
+}
+
 @test "a checkpoint that was begun before a load and completes after it is not on the new line" {
     two_experiments
     weights "$SCRATCH/w" 5

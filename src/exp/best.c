@@ -276,7 +276,7 @@ static int add_version(void *arg, const struct metric_version *v)
 {
 	struct reading *rd = arg;
 	struct ranked row = { .tracked = v->tracked, .parent = v->parent, .version = v->id, .experiment = v->experiment,
-			      .step = v->step, .rank = v->rank, .complete = v->complete };
+			      .step = v->step, .rank = v->rank, .complete = v->complete, .off = v->off };
 	int r = 0;
 
 	if (v->tracked != rd->tracked)
@@ -431,7 +431,7 @@ static bool is_in_set(const struct checkpoint_set *s, const uint64_t *ids, const
 {
 	const uint64_t *key = s->scope == TRACKED_DIR ? &v->parent : &v->experiment;
 
-	return s->scope == TRACKED_RUN || bsearch(key, ids, s->n, sizeof(*ids), id_compare);
+	return s->scope == TRACKED_RUN ? !v->off : bsearch(key, ids, s->n, sizeof(*ids), id_compare) != NULL;
 }
 
 static int find_in_run(const struct checkpoint_set *s, const uint64_t *ids, struct run *run, size_t choice,

@@ -16,6 +16,7 @@ struct ranked {
 	uint64_t tracked, parent, version, experiment;
 	int64_t step, rank;
 	int complete; /* as of struct version_row */
+	bool off;     /* the line of its branch */
 };
 
 struct ranking;

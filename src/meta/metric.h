@@ -24,6 +24,7 @@ struct metric_version {
 	uint64_t id;
 	int64_t step, rank;
 	uint64_t experiment;      /* that it belongs to, or 0 */
+	bool off;      /* its path is off the line of its branch */
 	bool there;    /* its path is, and has a version that is complete */
 	bool gone;     /* then its path went away: what is before does not count any more */
 	bool head;     /* its path holds it, or held it before somebody began to write it anew */
