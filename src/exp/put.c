@@ -393,13 +393,22 @@ static int keep_state(struct put *p, struct db *db, const struct inode_row *dir,
 	return r < 0 ? r : tracked_update(db, &t);
 }
 
-/* All that is to lose its name, before anything does. */
-static int check_tree(struct put *p, const struct entries *e, const struct put_file *files, size_t n)
+/* All that is to lose its name, before anything does. Only what is in a checkpoint directory is kept in its history. */
+static int check_tree(struct put *p, struct db *db, uint64_t dir, const struct entries *e, const struct put_file *files,
+		      size_t n)
 {
-	for (size_t i = 0; i < e->n; i++) {
-		const struct put_file *f = put_file_find(files, n, e->v[i].path);
-		int r = !S_ISREG(e->v[i].row.mode) || (f && is_same(p, &e->v[i].row, f)) ? 0 : check_old(p, &e->v[i].row);
+	struct tracked_row t = { .role = ROLE_NONE };
+	int r = dir ? tracked_by_dir(db, dir, &t) : 0;
 
+	if (r < 0 && r != -ENOENT)
+		return r;
+	for (size_t i = 0; i < e->n; i++) {
+		const struct inode_row *row = &e->v[i].row;
+		const struct put_file *f = put_file_find(files, n, e->v[i].path);
+
+		if (!S_ISREG(row->mode) || (f && is_same(p, row, f)))
+			continue;
+		r = t.role == ROLE_WEIGHTS ? check_old(p, row) : -EOPNOTSUPP;
 		if (r < 0)
 			return fail_at(p, r, e->v[i].path);
 	}
@@ -497,7 +506,7 @@ static int put_dir(struct put *p, struct db *db, uint64_t base, const char *path
 		return 0;
 	}
 	if (r == 0)
-		r = check_tree(p, &e, files, n);
+		r = check_tree(p, db, dir.ino, &e, files, n);
 	if (r == 0 && dir.ino)
 		r = keep_state(p, db, &dir, &e, strlen(path) + 1);
 	for (size_t i = 0; i < n && r == 0; i++) {
