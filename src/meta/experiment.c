@@ -86,12 +86,13 @@ int experiment_list_by_segment(struct db *db, enum segment which, const char *te
 	size_t n = strlen(text);
 	int r;
 
+	/* With the + the value has no affinity, as the expressions that the indexes are of have none. */
 	if (which == SEGMENT_HP)
 		r = db_row(db, &st, SELECT "WHERE hash>=CAST(?1 AS TEXT) AND hash<CAST(?1 AS TEXT) || 'g'", "b", text, n);
 	else if (which == SEGMENT_MODEL)
-		r = db_row(db, &st, SELECT "WHERE substr(hash, 9, 8)=CAST(?1 AS TEXT) ORDER BY id", "b", text, n);
+		r = db_row(db, &st, SELECT "WHERE substr(hash, 9, 8)=+CAST(?1 AS TEXT) ORDER BY id", "b", text, n);
 	else
-		r = db_row(db, &st, SELECT "WHERE substr(hash, 17, 8)=CAST(?1 AS TEXT) ORDER BY id", "b", text, n);
+		r = db_row(db, &st, SELECT "WHERE substr(hash, 17, 8)=+CAST(?1 AS TEXT) ORDER BY id", "b", text, n);
 	return each_experiment(db, st, r, f, arg);
 }
 
