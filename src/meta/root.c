@@ -230,6 +230,7 @@ int line_move(struct db *db, uint64_t id, uint64_t run)
 int line_move_checkpoints(struct db *db, const struct line_row *line, uint64_t run)
 {
 	return db_run(db,
-		      "UPDATE tracked SET run=?3 WHERE run=?1 AND id IN (SELECT tracked FROM version WHERE experiment=?2)",
+		      "UPDATE tracked SET run=?3 WHERE run=?1 AND role=4 AND role<>0 AND EXISTS"
+		      " (SELECT 1 FROM version v WHERE v.tracked=tracked.id AND v.experiment=?2)",
 		      "iii", (int64_t)run, (int64_t)line->experiment, (int64_t)line->run);
 }
