@@ -258,9 +258,13 @@ static int64_t time_of(const char *text, int64_t otherwise)
 {
 	struct tm tm = { .tm_isdst = -1 };
 	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-	double fraction = rest && *rest == '.' ? strtod(rest, NULL) : 0;
+	int64_t time = rest ? (int64_t)mktime(&tm) : 0, unit = 100000000, ns = 0;
 
-	return rest ? (int64_t)mktime(&tm) * 1000000000 + (int64_t)(fraction * 1e9) : otherwise;
+	if (!rest || time > INT64_MAX / 1000000000 - 1 || time < INT64_MIN / 1000000000 + 1)
+		return otherwise;
+	for (rest += *rest == '.'; *rest >= '0' && *rest <= '9' && unit > 0; rest++, unit /= 10)
+		ns += (*rest - '0') * unit;
+	return time * 1000000000 + ns;
 }
 
 static int count_new(struct db *db, const struct event *e)
