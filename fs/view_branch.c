@@ -97,7 +97,7 @@ int view_branch_stat(struct view_req *q, const struct view_key *key, struct stat
 }
 
 /* A selection of that name goes before it, once there are such. */
-static int get_best(const struct checkpoint_set *set, struct checkpoint *ret)
+int view_best(const struct checkpoint_set *set, struct checkpoint *ret)
 {
 	struct best best;
 	int r = checkpoint_best(set, &best);
@@ -120,7 +120,7 @@ static int get_shown(struct view_req *q, const struct view_key *key, struct chec
 		return checkpoint_latest(&set, ret);
 	case VIEW_BRANCH_BEST:
 	case VIEW_DOT_BEST:
-		return get_best(&set, ret);
+		return view_best(&set, ret);
 	}
 	return checkpoint_nearest(&set, key->n, ret);
 }

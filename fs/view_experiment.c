@@ -131,8 +131,14 @@ static int get_shown(struct view_req *q, const struct view_key *key, struct chec
 
 	if (r < 0)
 		return r;
-	if (key->kind == VIEW_EXPERIMENT_LATEST || key->kind == VIEW_MODEL_LATEST)
+	switch (key->kind) {
+	case VIEW_EXPERIMENT_LATEST:
+	case VIEW_MODEL_LATEST:
 		return checkpoint_latest(&set, ret);
+	case VIEW_EXPERIMENT_BEST:
+	case VIEW_MODEL_BEST:
+		return view_best(&set, ret);
+	}
 	return checkpoint_nearest(&set, key->part, ret);
 }
 
@@ -170,6 +176,8 @@ static int lookup_top(struct view_req *q, const struct view_key *key, const char
 	*ret = (struct view_key){ .dir = key->dir, .n = key->n };
 	if (!strcmp(name, "latest"))
 		ret->kind = experiment ? VIEW_EXPERIMENT_LATEST : VIEW_MODEL_LATEST;
+	else if (!strcmp(name, "best"))
+		ret->kind = experiment ? VIEW_EXPERIMENT_BEST : VIEW_MODEL_BEST;
 	else if (!strcmp(name, "step"))
 		ret->kind = experiment ? VIEW_EXPERIMENT_STEPS : VIEW_MODEL_STEPS;
 	for (uint64_t i = 0; experiment && i < SEGMENTS; i++)
@@ -178,9 +186,15 @@ static int lookup_top(struct view_req *q, const struct view_key *key, const char
 	return ret->kind ? 0 : -ENOENT;
 }
 
+static bool is_of_checkpoint(const struct view_key *key)
+{
+	return key->kind == VIEW_EXPERIMENT_LATEST || key->kind == VIEW_EXPERIMENT_BEST || key->kind == VIEW_MODEL_LATEST ||
+	       key->kind == VIEW_MODEL_BEST;
+}
+
 static int list_top(struct view_req *q, const struct view_key *key, struct view_list *l)
 {
-	static const char *const names[] = { "HP", "MODEL", "DATA", "latest", "step" };
+	static const char *const names[] = { "HP", "MODEL", "DATA", "latest", "best", "step" };
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names) && r == 0; i++) {
@@ -188,7 +202,7 @@ static int list_top(struct view_req *q, const struct view_key *key, struct view_
 		struct view_key k;
 
 		r = lookup_top(q, key, names[i], &k);
-		if (r == 0 && (k.kind == VIEW_EXPERIMENT_LATEST || k.kind == VIEW_MODEL_LATEST))
+		if (r == 0 && is_of_checkpoint(&k))
 			r = stat_checkpoint(q, &k, &st);
 		if (r == 0)
 			r = view_list_add(l, names[i], &k);
@@ -288,6 +302,7 @@ const struct view_ops view_experiment_ops[] = {
 	OP(VIEW_EXPERIMENT_FILES) = { S_IFDIR, .stat = stat_origin, .lookup = view_files_lookup, .list = view_files_list },
 	OP(VIEW_EXPERIMENT_FILE) = { S_IFLNK, .stat = stat_origin, .target = view_files_target },
 	OP(VIEW_EXPERIMENT_LATEST) = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
+	OP(VIEW_EXPERIMENT_BEST) = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
 	OP(VIEW_EXPERIMENT_STEPS) = { S_IFDIR, .stat = stat_origin, .lookup = lookup_step, .list = list_steps },
 	OP(VIEW_EXPERIMENT_STEP) = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
 	OP(VIEW_SEGMENT) = { S_IFDIR, .stat = stat_origin, .lookup = lookup_segment, .list = list_segment },
@@ -298,6 +313,7 @@ const struct view_ops view_experiment_ops[] = {
 	OP(VIEW_SEGMENT_EXPERIMENT) = { S_IFLNK, .stat = stat_origin, .target = experiment_target },
 	OP(VIEW_MODEL) = { S_IFDIR, .stat = stat_origin, .lookup = lookup_top, .list = list_top },
 	OP(VIEW_MODEL_LATEST) = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
+	OP(VIEW_MODEL_BEST) = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
 	OP(VIEW_MODEL_STEPS) = { S_IFDIR, .stat = stat_origin, .lookup = lookup_step, .list = list_steps },
 	OP(VIEW_MODEL_STEP) = { S_IFLNK, .stat = stat_checkpoint, .target = checkpoint_target },
 };

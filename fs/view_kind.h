@@ -34,6 +34,7 @@ enum view_kind {
 	VIEW_EXPERIMENT_FILES,   /* HP/, MODEL/, DATA/ in it, by dir, and what is below: part, id of a tracked path or 0 */
 	VIEW_EXPERIMENT_FILE,    /* part: id of a version */
 	VIEW_EXPERIMENT_LATEST,
+	VIEW_EXPERIMENT_BEST,
 	VIEW_EXPERIMENT_STEPS,
 	VIEW_EXPERIMENT_STEP,    /* part: the step */
 	VIEW_SEGMENT,            /* HP/<hp8>/, data/<data8>/; dir: which segment; n: its value; below it as above */
@@ -43,6 +44,7 @@ enum view_kind {
 	VIEW_SEGMENT_EXPERIMENT, /* part: id of the experiment */
 	VIEW_MODEL,              /* models/<model8>/; n: value of the segment */
 	VIEW_MODEL_LATEST,
+	VIEW_MODEL_BEST,
 	VIEW_MODEL_STEPS,
 	VIEW_MODEL_STEP,         /* part: the step */
 	VIEW_KINDS
@@ -98,6 +100,7 @@ int view_branch_stat(struct view_req *q, const struct view_key *key, struct stat
 bool view_parse_step(const char *name, uint64_t *ret);
 int view_list_steps(struct view_req *q, const struct view_key *key, const struct checkpoint_set *set,
 		    view_lookup_fn lookup, struct view_list *l);
+int view_best(const struct checkpoint_set *set, struct checkpoint *ret);
 
 /* view_head.c: a line was written to HEAD. */
 int view_head_write(struct view_req *q, const struct view_key *key, const char *line);

@@ -470,6 +470,24 @@ for sql in sys.argv[2:]:
 db.commit()' "$STORE/expfs.db" "$@"
 }
 
+@test "an experiment and a model have a best, too" {
+    echo 'lr: 1' >"$R/config.yaml"
+    echo arch >"$R/architecture.txt"
+    steps 1 2 3
+    metric "$R/step_1.pt" 0.5
+    metric "$R/step_2.pt" 0.25
+    local hash view
+    hash=$(cat "$V/HEAD")
+    for view in "experiments/$hash" "models/${hash:8:8}"; do
+        equal "$(readlink -f "$MNT/$view/best")" "$R/step_2.pt" "$view"
+        grep -qx best <(ls "$MNT/$view")
+    done
+    rm "$R/step_2.pt"
+    equal "$(readlink -f "$MNT/experiments/$hash/best")" "$R/step_1.pt"
+    setfattr -x user.expfs.metric.val_loss "$R/step_1.pt"
+    [[ ! -L $MNT/experiments/$hash/best ]]
+}
+
 @test "metrics go with what they are of, and fsck finds and takes away those of nothing" {
     save "$R/last.pt" 1
     metric "$R/last.pt" 0.5
