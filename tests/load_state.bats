@@ -560,6 +560,28 @@ PY
     equal "$(hash_of "$MNT/runs/his/checkpoint-5")" "$A"
 }
 
+@test "the checkpoint of another run that is loaded belongs to its experiment" {
+    two_experiments
+    "$EXPFS" branch new --from "$A@2" --store "$STORE" 3>&-
+    equal "$(hash_of "$MNT/runs/new/step_2.safetensors")" "$A"
+}
+
+@test "a directory that is no checkpoint here keeps its files, and is told" {
+    local n other=$MNT/runs/other
+    echo 'lr: 1' >"$R/config.yaml"
+    for n in 100 200; do
+        mkdir "$R/$n"
+        echo "$n" >"$R/$n/array"
+        echo '{}' >"$R/$n/_CHECKPOINT_METADATA"
+    done
+    A=$(head_of)
+    mkdir -p "$other/200"
+    echo precious >"$other/200/notes"
+    not load_state "$A@200" "$other" 2>"$SCRATCH/error"
+    grep -q 'runs/other/200/notes: history cannot keep what it holds' "$SCRATCH/error"
+    equal "$(cat "$other/200/notes")" precious
+}
+
 @test "what is of another type is not replaced" {
     two_experiments
     rm "$R/config.yaml"
