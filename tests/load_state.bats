@@ -566,6 +566,20 @@ PY
     equal "$(hash_of "$MNT/runs/new/step_2.safetensors")" "$A"
 }
 
+@test "a checkpoint that is loaded has the metrics that it had" {
+    checkpoint_dir 5 1
+    echo '{"global_step": 5, "log_history": [{"step": 5, "eval_loss": 0.5}]}' >"$R/checkpoint-5/trainer_state.json"
+    weights "$R/step_7.safetensors" 7
+    setfattr -n user.expfs.metric.eval_loss -v 0.25 "$R/step_7.safetensors"
+    echo 'lr: 0.1' >"$R/config.yaml"
+    "$EXPFS" commit "$R/" 3>&-
+    for n in 5 7; do
+        "$EXPFS" branch "new$n" --from "r@$n" --store "$STORE" 3>&-
+        equal "$(branch 'b["best"]["step"]' "new$n")" "$n"
+    done
+    equal "$(branch 'b["best"]["value"]' new5) $(branch 'b["best"]["value"]' new7)" "0.5 0.25"
+}
+
 @test "a directory that is no checkpoint here keeps its files, and is told" {
     local n other=$MNT/runs/other
     echo 'lr: 1' >"$R/config.yaml"

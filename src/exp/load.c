@@ -12,6 +12,7 @@
 #include "exp/track.h"
 #include "meta/content.h"
 #include "meta/dirent.h"
+#include "meta/metric.h"
 
 #define TRIES 100 /* against somebody who changes what is there meanwhile */
 
@@ -246,6 +247,8 @@ static int adopt(struct loading *k, struct db *db, uint64_t at, const struct put
 		r = version_update(db, v);
 	if (r == 0)
 		r = version_set_experiment(db, v->id, v->experiment);
+	if (r == 0 && v->id != from->id)
+		r = metric_copy(db, from->id, v->id);
 	if (r < 0 || v->is_dir)
 		return r;
 	r = inode_get(db, place->ino, &row);
