@@ -463,3 +463,55 @@ PY
     equal $status 0
     equal "$(row "SELECT e.hash FROM line l JOIN experiment e ON e.id=l.experiment")" "$was"
 }
+
+# --- directories that change ---
+
+dir_checkpoint() { # N SEED
+    mkdir -p "$R/checkpoint-$1"
+    weights "$R/checkpoint-$1/model.safetensors" w "$2"
+    weights "$R/checkpoint-$1/optimizer.safetensors" m "$2"
+    echo "{\"global_step\": $1}" >"$R/checkpoint-$1/trainer_state.json"
+}
+
+latest() { readlink "$MNT/branches/r/latest"; }
+
+@test "a checkpoint directory is complete again when all its weights are saved anew, and mixed when only some are for long" {
+    echo 'lr: 1' >"$R/config.yaml"
+    dir_checkpoint 5 1
+    equal "$(latest)" ../../runs/r/checkpoint-5
+    local first
+    first=$(head_of)
+    echo 'lr: 2' >"$R/config.yaml"
+    weights "$R/checkpoint-5/model.safetensors" w 2
+    equal "$(latest)" ../../.expfs/history/runs/r/checkpoint-5/1
+    cmp "$MNT/branches/r/latest/optimizer.safetensors" "$R/checkpoint-5/optimizer.safetensors"
+    equal "$(head_of)" "$first"
+    sleep 10.5
+    equal "$(latest)" ../../.expfs/history/runs/r/checkpoint-5/1
+    equal "$(warnings)" mixed=/runs/r/checkpoint-5
+    equal "$(head_of)" "$first"
+    weights "$R/checkpoint-5/optimizer.safetensors" m 2
+    equal "$(latest)" ../../runs/r/checkpoint-5
+    equal "$(warnings)" ""
+    [[ $(head_of) == "$(hp '{"lr": 2}')"* ]]
+    echo note >"$R/checkpoint-5/README.md"
+    equal "$(latest)" ../../runs/r/checkpoint-5
+}
+
+@test "files that a complete checkpoint loses make no other experiment" {
+    echo 'lr: 1' >"$R/config.yaml"
+    dir_checkpoint 5 1
+    dir_checkpoint 10 2
+    local first
+    first=$(head_of)
+    rm "$R/checkpoint-5/model.safetensors"
+    sleep 10.5
+    latest >/dev/null
+    equal "$(head_of)" "$first"
+    equal "$(hash_of "$R/checkpoint-5")" "$first"
+    rm "$R/checkpoint-5/optimizer.safetensors"
+    sleep 10.5
+    latest >/dev/null
+    equal "$(head_of)" "$first"
+    equal "$(line | wc -l)" 1
+}

@@ -19,6 +19,7 @@ static const char being_written[] = "being written";
 static const char torn[] = "torn";
 static const char not_all_yet[] = "may not have all its files yet";
 static const char being_removed[] = "lost files a moment ago";
+static const char mixed[] = "some of its files were saved anew since it was complete, others not";
 
 void members_free(struct members *m)
 {
@@ -262,6 +263,34 @@ static bool is_subset(const struct members *m, char *const *other, size_t n)
 const char *complete_removal_fault(const struct members *m, char *const *before, size_t n)
 {
 	return m->n < n && m->names_changed > now_ns() - IDLE_NS && is_subset(m, before, n) ? being_removed : NULL;
+}
+
+static bool has_name(char *const *names, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+const char *complete_mixed_fault(const struct members *m, char *const *before, size_t n, uint64_t since)
+{
+	bool any_new = false, any_old = false;
+
+	for (size_t i = 0; i < m->n && !(any_new && any_old); i++) {
+		const char *name = m->v[i].name;
+
+		if (!role_weights_suffix(name, strlen(name)) || !has_name(before, n, name))
+			continue;
+		any_new = any_new || m->v[i].row.begin > since;
+		any_old = any_old || m->v[i].row.begin <= since;
+	}
+	return !any_new || !any_old ? NULL : left_alone(m) ? mixed : not_all_yet;
+}
+
+bool complete_is_mixed(const char *fault)
+{
+	return fault == mixed;
 }
 
 const char *complete_files_fault(struct expfs *ex, const struct members *m, size_t *ret_at)

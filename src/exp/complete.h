@@ -43,6 +43,11 @@ const char *complete_removal_fault(const struct members *m, char *const *before,
 /* Of the files of a directory; *ret_at is the one that it is about, or m->n. */
 const char *complete_files_fault(struct expfs *ex, const struct members *m, size_t *ret_at);
 
+/* Was a part of the weights written anew since the number of its last complete version, in which they have the names
+ * before? They are of two saves, whatever marker is there from the first one. */
+const char *complete_mixed_fault(const struct members *m, char *const *before, size_t n, uint64_t since);
+bool complete_is_mixed(const char *fault);
+
 /* Of a directory whose files have none. before: the names of the checkpoint before
  * it of its run that has whole files, or none. */
 const char *complete_dir_fault(struct expfs *ex, uint64_t dir, const struct members *m, char *const *before, size_t n);

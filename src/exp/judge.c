@@ -278,6 +278,8 @@ static int find_fault(struct judgement *j)
 		j->fault = complete_removal_fault(&j->m, own.v, own.n);
 	if (r == 0 && !j->fault)
 		r = was_complete(j);
+	if (r == 0 && !j->fault)
+		j->fault = complete_mixed_fault(&j->m, own.v, own.n, j->t.good);
 	if (r != 0 || j->fault)
 		return MIN(r, 0);
 	r = names_before(j, dir_rank(&j->m), &before);
@@ -314,9 +316,18 @@ static int put_members(struct db *db, const struct members *all, uint64_t versio
 	return r;
 }
 
-/* last: the version before, 0: none. */
+/* What only lost files since the version before belongs to the experiment of that. */
+static int find_experiment(struct db *db, const struct tracked_row *t, const struct version_row *v,
+			   const struct version_row *last)
+{
+	if (last->id && v->begin <= last->id)
+		return last->experiment ? version_set_experiment(db, v->id, last->experiment) : 0;
+	return put_due(db, t, v);
+}
+
+/* last: the version before; id 0: none. */
 static int insert_version(struct judgement *j, struct db *db, struct tracked_row *t, const struct inode_row *dir,
-			  uint64_t last)
+			  const struct version_row *last)
 {
 	struct version_row v = {
 		.id = meta_id(j->ex->meta),
@@ -330,14 +341,14 @@ static int insert_version(struct judgement *j, struct db *db, struct tracked_row
 		.complete = 1,
 		.step = track_step(j->name, true),
 		.rank = dir_rank(&j->m),
-		.begin = members_begin(&j->m, MAX(dir->ino, last)),
+		.begin = members_begin(&j->m, MAX(dir->ino, last->id)),
 	};
 	int r = version_insert(db, &v);
 
 	if (r == 0)
 		r = put_members(db, &j->m, v.id, member_insert);
 	if (r == 0)
-		r = put_due(db, t, &v);
+		r = find_experiment(db, t, &v, last);
 	if (r == 0)
 		r = tx_metric_inside(db, j->metrics, v.id);
 	t->head = v.id;
@@ -360,7 +371,7 @@ static int take_complete(struct judgement *j, struct db *db, struct tracked_row 
 		if (r == 0 || r == -ENOENT)
 			r = tx_track_end_version(j->ex, db, t, &j->drop);
 		if (r == 0)
-			r = insert_version(j, db, t, &dir, last.id);
+			r = insert_version(j, db, t, &dir, &last);
 		return r < 0 ? r : tx_metric_version(db, t->ino, t->head);
 	}
 	begin = members_begin(&j->m, v.id);
@@ -501,7 +512,7 @@ static int explain_file(struct judgement *j, char **ret)
 	return j->fault ? explain(j->ex, row.object, NULL, j->name, j->fault, ret) : 0;
 }
 
-int judge_explain(struct expfs *ex, const struct tracked_row *t, char **ret, bool *ret_passing)
+int judge_explain(struct expfs *ex, const struct tracked_row *t, char **ret, enum judge_kind *ret_kind)
 {
 	_cleanup_(cleanup_judgement) struct judgement *j = NULL;
 	int r = load(ex, t, &j);
@@ -509,6 +520,7 @@ int judge_explain(struct expfs *ex, const struct tracked_row *t, char **ret, boo
 	*ret = NULL;
 	if (r == 0)
 		r = j->t.is_dir ? explain_dir(j, ret) : explain_file(j, ret);
-	*ret_passing = r == 0 && j->fault && complete_may_come(j->fault);
+	*ret_kind = r < 0 || !j->fault ? JUDGE_TORN : complete_may_come(j->fault) ? JUDGE_PASSING :
+		    complete_is_mixed(j->fault) ? JUDGE_MIXED : JUDGE_TORN;
 	return r == -ENOENT || r == -ESTALE ? 0 : r;
 }

@@ -14,7 +14,8 @@
 int judge_changed(struct expfs *ex, uint64_t run);
 
 /* What keeps a checkpoint as it stands now from being complete, as text that continues
- * "PATH: "; *ret is NULL if nothing does. passing: for now only. To be freed. */
-int judge_explain(struct expfs *ex, const struct tracked_row *t, char **ret, bool *ret_passing);
+ * "PATH: "; *ret is NULL if nothing does. To be freed. */
+enum judge_kind { JUDGE_TORN, JUDGE_PASSING /* for now only */, JUDGE_MIXED };
+int judge_explain(struct expfs *ex, const struct tracked_row *t, char **ret, enum judge_kind *ret_kind);
 
 #endif

@@ -187,17 +187,18 @@ static int find(struct expfs *ex, const struct branch *b, int (*list)(struct db 
 
 static int warn_of_incomplete(struct expfs *ex, const struct branch *b, bool none, json_t *warnings)
 {
+	static const char *const kinds[] = { [JUDGE_TORN] = "torn", [JUDGE_PASSING] = "waiting", [JUDGE_MIXED] = "mixed" };
 	_cleanup_(cleanup_found) struct found *f = calloc(1, sizeof(*f));
 	int r = f ? find(ex, b, list_incomplete, f) : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < f->n; i++) {
 		_cleanup_free_ char *why = NULL;
-		bool passing;
+		enum judge_kind kind;
 
-		r = judge_explain(ex, &f->v[i].t, &why, &passing);
+		r = judge_explain(ex, &f->v[i].t, &why, &kind);
 		/* What somebody who misses it wants to know. */
-		if (r == 0 && why && (!passing || (none && i == f->n - 1)))
-			warn(warnings, passing ? "waiting" : "torn", f->v[i].path, "is not complete: %s", why);
+		if (r == 0 && why && (kind != JUDGE_PASSING || (none && i == f->n - 1)))
+			warn(warnings, kinds[kind], f->v[i].path, "is not complete: %s", why);
 	}
 	return r;
 }
