@@ -39,7 +39,7 @@ assert len(os.listdir(d)) == 3000
 PY
 }
 
-@test "a file of a checkpoint that is changed in place and closed is complete again" {
+@test "a checkpoint of which a file is changed in place is complete again when its marker is written" {
     mount_store
     mkdir -p "$MNT/runs/r/checkpoint-5"
     echo '{}' >"$MNT/runs/r/checkpoint-5/trainer_state.json"
@@ -47,6 +47,8 @@ PY
     echo 123456 >"$MNT/runs/r/checkpoint-5/data.bin"
     equal "$(readlink "$MNT/branches/r/latest")" ../../runs/r/checkpoint-5
     python3 -c 'import sys; f = open(sys.argv[1], "r+b"); f.write(b"abc"); f.close()' "$MNT/runs/r/checkpoint-5/data.bin"
+    equal "$(readlink "$MNT/branches/r/latest")" ../../.expfs/history/runs/r/checkpoint-5/1
+    echo '{}' >"$MNT/runs/r/checkpoint-5/trainer_state.json"
     equal "$(readlink "$MNT/branches/r/latest")" ../../runs/r/checkpoint-5
 }
 

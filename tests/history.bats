@@ -388,11 +388,11 @@ PY
     cp -r "$R/checkpoint-5" "$SCRATCH/one"
     equal "$(versions checkpoint-5)" "1 "
     diff -r "$H/checkpoint-5/1" "$SCRATCH/one"
-    bytes "$R/checkpoint-5/model.bin" 60000 7
+    save_dir "$R/checkpoint-5" 7
     equal "$(versions checkpoint-5)" "1 2 "
     : >"$R/checkpoint-5/model.bin" # not complete any more
     equal "$(versions checkpoint-5)" "1 2 "
-    bytes "$R/checkpoint-5/model.bin" 60000 8
+    save_dir "$R/checkpoint-5" 8
     equal "$(versions checkpoint-5)" "1 2 3 "
     diff -r "$H/checkpoint-5/1" "$SCRATCH/one"
     diff -r "$H/checkpoint-5/3" "$R/checkpoint-5"
@@ -480,7 +480,7 @@ PY
     save "$R/last.pt" 1
     equal "$(ls -A "$R")" last.pt
     equal "$(find "$MNT" -name history | wc -l)" 0
-    equal "$(ls "$R/.expfs" | tr '\n' ' ')" "history latest step "
+    equal "$(ls "$R/.expfs" | tr '\n' ' ')" "history latest status.json step "
     not test -e "$H/nothing"
     not test -e "$H/last.pt/2.pt"
     not test -e "$H/last.pt/1"

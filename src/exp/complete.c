@@ -277,9 +277,11 @@ const char *complete_mixed_fault(const struct members *m, char *const *before, s
 {
 	bool any_new = false, any_old = false;
 
-	for (size_t i = 0; i < m->n && !(any_new && any_old); i++) {
+	for (size_t i = 0; i < m->n; i++) {
 		const char *name = m->v[i].name;
 
+		if (role_is_marker(name) && m->v[i].row.begin > since)
+			return NULL;
 		if (!role_weights_suffix(name, strlen(name)) || !has_name(before, n, name))
 			continue;
 		any_new = any_new || m->v[i].row.begin > since;

@@ -44,7 +44,8 @@ const char *complete_removal_fault(const struct members *m, char *const *before,
 const char *complete_files_fault(struct expfs *ex, const struct members *m, size_t *ret_at);
 
 /* Was a part of the weights written anew since the number of its last complete version, in which they have the names
- * before? They are of two saves, whatever marker is there from the first one. */
+ * before? They are of two saves, whatever marker is there from the first one; but a marker that was written since
+ * says that it is as it should be. */
 const char *complete_mixed_fault(const struct members *m, char *const *before, size_t n, uint64_t since);
 bool complete_is_mixed(const char *fault);
 
