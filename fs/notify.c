@@ -1,11 +1,14 @@
 #include "notify.h"
 
+#include <linux/fuse.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/log.h"
 
 #define PATIENCE_NS 10000000000ll
+#define NOTIFY_INC_EPOCH 8 /* FUSE_NOTIFY_INC_EPOCH of Linux 6.16 */
 
 struct job {
 	struct job *next;
@@ -31,13 +34,26 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-/* What it does not know it need not be told of. */
+/* Lets the kernel look up each name anew, for which it takes no lock: false where it does not know how (before
+ * Linux 6.16). libfuse cannot say it yet. */
+static bool doubt_all_names(struct fuse_session *session)
+{
+	const struct fuse_out_header out = { .len = sizeof(out), .error = NOTIFY_INC_EPOCH };
+
+	return write(fuse_session_fd(session), &out, sizeof(out)) == sizeof(out);
+}
+
+/* What it does not know it need not be told of. Names one by one have it wait for their directories: killed in that
+ * wait, while those who hold them wait for us, this process does not end, nor the mount. */
 static void tell(struct fuse_session *session, const struct job *j)
 {
+	bool all = doubt_all_names(session);
+
 	for (size_t i = 0; i < j->n; i++) {
 		const struct expfs_change *c = &j->v[i];
 
-		fuse_lowlevel_notify_inval_entry(session, c->dir, c->name, strlen(c->name));
+		if (!all)
+			fuse_lowlevel_notify_inval_entry(session, c->dir, c->name, strlen(c->name));
 		fuse_lowlevel_notify_inval_inode(session, c->dir, -1, 0);
 		if (c->was)
 			fuse_lowlevel_notify_inval_inode(session, c->was, -1, 0);
