@@ -19,7 +19,7 @@ struct job {
 };
 
 struct notifier {
-	struct fs *fs;
+	struct fuse_session *session;
 	pthread_t thread;
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t wake, done;
@@ -77,7 +77,7 @@ static void *notifier_main(void *arg)
 		if (!n->first)
 			n->last = &n->first;
 		pthread_mutex_unlock(&n->lock);
-		tell(n->fs->session, j);
+		tell(n->session, j);
 		pthread_mutex_lock(&n->lock);
 		j->done = true;
 		if (j->waits)
@@ -116,7 +116,7 @@ int notifier_start(struct fs *fs, struct notifier **ret)
 
 	if (!n)
 		return -ENOMEM;
-	n->fs = fs;
+	n->session = fs->session;
 	n->last = &n->first;
 	pthread_mutex_init(&n->lock, NULL);
 	pthread_condattr_init(&attr);

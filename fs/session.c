@@ -2,7 +2,8 @@
  *
  * The mount is usable from INIT on: a request that comes before our answer to
  * it waits for that. Nothing in this process ever asks the mount for anything:
- * killed while it waits for itself, it could not end, nor the mount with it. */
+ * killed while it waits for itself, it could not end, nor the mount with it. The
+ * notifier comes near to that with kernels before 6.16 (notify.c). */
 #include "session.h"
 
 #include <fcntl.h>
@@ -216,6 +217,18 @@ static int serve(struct fs *fs)
 	return r;
 }
 
+/* Who waits for our answers, while we wait for what he holds, is told that there will be none. */
+static void abort_connection(const struct expfs *ex)
+{
+	_cleanup_close_ int fd = -1;
+	char path[80];
+
+	snprintf(path, sizeof(path), "/sys/fs/fuse/connections/%s/abort", ex->device + strcspn(ex->device, ":") + 1);
+	fd = *ex->device ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+	if (fd < 0 || io_write_all(fd, "1\n", 2) < 0)
+		log_msg("%s: who has files open there hangs; abort it by writing 1 to %s", ex->mountpoint, path);
+}
+
 static int mount_session(struct fs *fs, struct fuse_args *args, const struct session_options *o)
 {
 	int r;
@@ -239,6 +252,8 @@ static int mount_session(struct fs *fs, struct fuse_args *args, const struct ses
 	}
 	if (!fs->notifier || notifier_stop(fs->notifier))
 		fuse_session_destroy(fs->session);
+	else
+		abort_connection(fs->ex);
 	return r;
 }
 
