@@ -355,10 +355,16 @@ static ssize_t write_line(fuse_req_t req, fuse_ino_t ino, struct line *l, const 
 	return r < 0 ? r : (ssize_t)size;
 }
 
+/* Who writes at this moment closes later; threads that serve the kernel are not to wait for his load. */
 static int flush_line(fuse_req_t req, fuse_ino_t ino, struct line *l)
 {
-	scoped_lock(&l->lock);
-	return use_line(req, ino, l, true);
+	int r;
+
+	if (pthread_mutex_trylock(&l->lock) != 0)
+		return 0;
+	r = use_line(req, ino, l, true);
+	pthread_mutex_unlock(&l->lock);
+	return r;
 }
 
 void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off, struct fuse_file_info *fi)
