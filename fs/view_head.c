@@ -12,12 +12,14 @@ static int load(struct view_req *q, const struct view_key *key, const struct loa
 	const struct load l = { .name = *name, .cred = &q->cred, .run = key->dir };
 	struct loaded loaded = { 0 };
 	struct branch b;
-	int r = branch_by_run(q->fs->ex, &q->cred, key->dir, &b);
+	int r = branch_by_id(q->fs->ex, &q->cred, key->part, &b);
 
 	if (r < 0)
 		return r;
+	r = branch_is_run(&b) ? 0 : -EOPNOTSUPP; /* who writes a root loads into it himself */
 	branch_free(&b);
-	r = load_state(q->fs->ex, &l, NULL, &loaded);
+	if (r == 0)
+		r = load_state(q->fs->ex, &l, NULL, &loaded);
 	free(loaded.checkpoint);
 	return r;
 }

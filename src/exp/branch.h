@@ -43,6 +43,12 @@ int branch_by_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct bran
 int branch_by_id(struct expfs *ex, struct cred *cred, uint64_t id, struct branch *ret);
 void branch_free(struct branch *b);
 
+/* Is it of a run, perhaps of a root too? Else its line is only derived. */
+static inline bool branch_is_run(const struct branch *b)
+{
+	return b->run || b->id == b->top;
+}
+
 /* Its checkpoints. */
 int branch_checkpoints(struct expfs *ex, struct cred *cred, const struct branch *b, struct checkpoint_set *ret);
 

@@ -22,10 +22,11 @@ static int find_run(struct expfs *ex, const char *branch, const char *path, uint
 		r = branch_by_name(ex, NULL, branch, &b);
 		if (r < 0)
 			return r;
+		r = branch_is_run(&b) ? 0 : -EOPNOTSUPP;
 		*ret_ino = b.ino;
-		*ret_path = steal(&b.path);
+		*ret_path = r == 0 ? steal(&b.path) : NULL;
 		branch_free(&b);
-		return 0;
+		return r;
 	}
 	run = strndup(path, path_is_run(ex, path) ? strlen(path) : path_run_prefix(ex, path));
 	if (!run)
@@ -93,6 +94,9 @@ enum op_exit op_load(struct expfs *ex, const struct op_caller *caller, const jso
 	r = find_run(ex, branch, path ? path : "", &l.run, &run);
 	if (r == -ENOENT && branch)
 		return reply_error(ret, OP_NO, "%s: there is no such branch; expfs status shows them", branch);
+	if (r == -EOPNOTSUPP)
+		return reply_error(ret, OP_FAILED, "%s: is a branch of an experiment root; who writes there loads into it himself, "
+				   "as WeightsLab does", branch);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return reply_error(ret, OP_NO, "/%s: there is no such path", path ? path : "");
 	if (r < 0)
