@@ -8,6 +8,7 @@
 #include "view.h"
 
 #define LINE_LEN 128
+#define OPEN_TRIES 3
 
 /* What was written to a view, up to the end of the line. */
 struct line {
@@ -125,22 +126,35 @@ static int open_line(fuse_req_t req, fuse_ino_t ino, struct handle *h)
 	return 0;
 }
 
+/* The object of a version may be another one by the time that it is opened, equal and sealed: then it is looked for again. */
+static int open_content(fuse_req_t req, fuse_ino_t ino, struct view_content *c)
+{
+	int fd, r;
+
+	for (int i = 0; i < OPEN_TRIES; i++) {
+		r = view_open(req, ino, c);
+		if (r == 0 && c->obj) {
+			r = object_pin(c->obj, &fd);
+			if (r < 0)
+				object_put(c->obj);
+		}
+		if (r != -ENOENT)
+			break;
+	}
+	return r;
+}
+
 /* A file of a view keeps the content that it has now. */
 static void open_view(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct handle *h = calloc(1, sizeof(*h));
 	struct view_content c = { 0 };
-	int fd, r = h ? 0 : -ENOMEM;
+	int r = h ? 0 : -ENOMEM;
 
 	if (r == 0 && (fi->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY)
 		r = open_line(req, ino, h);
 	if (r == 0)
-		r = view_open(req, ino, &c);
-	if (r == 0 && c.obj) {
-		r = object_pin(c.obj, &fd);
-		if (r < 0)
-			object_put(c.obj);
-	}
+		r = open_content(req, ino, &c);
 	if (r < 0) {
 		if (h)
 			let_go(h);
