@@ -20,6 +20,7 @@ static const char torn[] = "torn";
 static const char not_all_yet[] = "may not have all its files yet";
 static const char being_removed[] = "lost files a moment ago";
 static const char mixed[] = "some of its files were saved anew since it was complete, others not";
+static const char no_means[] = "cannot be looked at for want of memory or descriptors";
 
 void members_free(struct members *m)
 {
@@ -147,6 +148,11 @@ static int get_content(struct expfs *ex, uint64_t object, struct content_row *re
 	return r;
 }
 
+static const char *read_fault(int r)
+{
+	return r == -ENOMEM || r == -EMFILE || r == -ENFILE ? no_means : "cannot be read";
+}
+
 static const char *content_fault(struct expfs *ex, uint64_t object, const char *name)
 {
 	struct verdict v = { .kind = format_kind(name) };
@@ -157,11 +163,11 @@ static const char *content_fault(struct expfs *ex, uint64_t object, const char *
 		return "empty";
 	r = get_content(ex, object, &v.content);
 	if (r < 0)
-		return "cannot be read";
+		return read_fault(r);
 	if (v.content.verdict / 2 == (int)v.kind && v.content.verdict != CONTENT_NO_VERDICT)
 		return v.content.verdict % 2 ? NULL : why;
 	r = ask_format(ex, &v, name, &why);
-	return r < 0 ? "cannot be read" : v.whole ? NULL : why;
+	return r < 0 ? read_fault(r) : v.whole ? NULL : why;
 }
 
 const char *complete_version_fault(struct expfs *ex, const struct version_row *v, const char *name)
@@ -332,7 +338,7 @@ const char *complete_dir_fault(struct expfs *ex, uint64_t dir, const struct memb
 
 bool complete_may_come(const char *fault)
 {
-	return fault == being_written || fault == not_all_yet || fault == being_removed;
+	return fault == being_written || fault == not_all_yet || fault == being_removed || fault == no_means;
 }
 
 /* The format's own words, which are not kept with its answer. */

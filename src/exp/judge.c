@@ -139,14 +139,18 @@ static uint64_t last_complete(const struct judgement *j)
 
 static int judge_file(struct judgement *j)
 {
+	const char *fault;
 	int r;
 
 	j->written = j->t.ino && file_is_written(j->ex, j->t.ino);
 	r = load_versions(j);
 	for (size_t i = 0; i < j->n && r == 0; i++) {
 		j->fresh[i] = j->v[i].complete == VERSION_UNJUDGED;
+		fault = j->fresh[i] ? complete_version_fault(j->ex, &j->v[i], j->name) : NULL;
+		if (fault && complete_may_come(fault))
+			return 0;
 		if (j->fresh[i])
-			j->v[i].complete = complete_version_fault(j->ex, &j->v[i], j->name) == NULL;
+			j->v[i].complete = fault == NULL;
 		if (j->v[i].complete == 1)
 			j->more = false;
 	}
