@@ -137,7 +137,8 @@ int root_line_of(struct db *db, uint64_t root, uint64_t experiment, struct line_
 int root_line_last(struct db *db, uint64_t root, struct line_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, LINE "WHERE " OF_ROOT "ORDER BY id DESC LIMIT 1", "i", (int64_t)root);
+	/* From the table's end: by the indexes all lines of the root were read, and sorted, for each of a manifest's. */
+	int r = db_row(db, &st, LINE "NOT INDEXED WHERE " OF_ROOT "ORDER BY id DESC LIMIT 1", "i", (int64_t)root);
 
 	return read_line(st, r, ret);
 }
