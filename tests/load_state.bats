@@ -547,6 +547,30 @@ PY
     equal "$(head_of his)" "$A"
 }
 
+@test "what was closed to others is not loaded by them from versions that were open" {
+    require_user
+    printf 'lr: 0.1\n' >"$R/config.yaml"
+    weights "$R/step_1.safetensors" 1
+    A=$(head_of)
+    printf 'lr: 0.2\n' >"$R/config.yaml"
+    chmod 600 "$R/config.yaml"
+    weights "$R/step_2.safetensors" 2
+    rm "$R/config.yaml"
+    mkdir -m 777 "$MNT/runs/his"
+    as_nobody bash -c "echo x >'$MNT/runs/his/config.yaml'"
+    not as_nobody cat "$MNT/.expfs/history/runs/r/config.yaml/1.yaml" 2>/dev/null
+    not as_nobody bash -c "echo $A >'$MNT/branches/his/HEAD'" 2>/dev/null
+    checkpoint_dir 5 1 optimizer.txt
+    C=$(hash_of "$R/checkpoint-5")
+    checkpoint_dir 5 2 optimizer.txt
+    chmod 600 "$R/checkpoint-5/optimizer.txt"
+    wait_until test -d "$MNT/.expfs/history/runs/r/checkpoint-5/2"
+    rm -r "$R/checkpoint-5"
+    not as_nobody bash -c "echo $C@5 >'$MNT/branches/his/HEAD'" 2>/dev/null
+    equal "$(cat "$MNT/runs/his/config.yaml")" x
+    echo $C@5 >"$MNT/branches/his/HEAD"
+}
+
 @test "a directory checkpoint that another one loads is complete" {
     require_user
     echo 'lr: 0.1' >"$R/config.yaml"

@@ -87,6 +87,22 @@ struct search {
 	char **ret_error;
 };
 
+/* An old version is read by no more than may read the last one; name: in a checkpoint directory. */
+static int last_mode(const struct search *q, uint64_t tracked, const char *name, uint32_t *mode)
+{
+	struct version_row last;
+	struct member_row m;
+	int r = q->l->cred ? version_before(q->db, tracked, INT64_MAX, &last) : -ENOENT;
+
+	if (r == 0 && last.is_dir) {
+		r = member_get(q->db, last.id, name, &m);
+		last.mode = m.mode;
+	}
+	if (r == 0)
+		*mode &= last.mode;
+	return r == -ENOENT ? 0 : r;
+}
+
 /* Who may not read a file now, or look into a directory above it, does not get what it was. */
 static int check_read(const struct search *q, const struct tracked_row *t, uint32_t mode, uint32_t uid, uint32_t gid)
 {
@@ -117,6 +133,7 @@ static int add_version(void *arg, const struct version_row *v, uint64_t parent, 
 {
 	struct search *q = arg;
 	_cleanup_free_ char *path = NULL;
+	uint32_t mode = v->mode;
 	struct tracked_row t;
 	int r = tracked_get(q->db, v->tracked, &t);
 
@@ -124,7 +141,9 @@ static int add_version(void *arg, const struct version_row *v, uint64_t parent, 
 		r = tracked_path(q->db, v->tracked, &path);
 	if (r < 0 || strlen(path) <= q->skip || state_is_of_root(path + q->skip))
 		return MIN(r, 0);
-	r = check_read(q, &t, v->mode, v->uid, v->gid);
+	r = last_mode(q, v->tracked, "", &mode);
+	if (r == 0)
+		r = check_read(q, &t, mode, v->uid, v->gid);
 	if (r < 0)
 		return load_fail(q->ret_error, r, "/%s: may not be read: %s", path, strerror(-r));
 	return add_file(&q->s->files, &q->s->n, strdup(path + q->skip),
@@ -142,8 +161,11 @@ static int add_member(void *arg, const struct member_row *m, const char *name)
 {
 	const struct add_members *a = arg;
 	struct load_source *s = a->q->s;
-	int r = check_read(a->q, a->t, m->mode, m->uid, m->gid);
+	uint32_t mode = m->mode;
+	int r = last_mode(a->q, a->t->id, name, &mode);
 
+	if (r == 0)
+		r = check_read(a->q, a->t, mode, m->uid, m->gid);
 	if (r < 0)
 		return load_fail(a->q->ret_error, r, "%s/%s: may not be read: %s", s->path, name, strerror(-r));
 	return add_file(&s->members, &s->n_members, path_join(s->path, name),
