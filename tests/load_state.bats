@@ -547,6 +547,17 @@ PY
     equal "$(head_of his)" "$A"
 }
 
+@test "the states of a run that was moved away, or removed, are loaded into others" {
+    two_experiments
+    mkdir "$MNT/runs/new" "$MNT/runs/newer" "$MNT/archive"
+    mv "$R" "$MNT/archive/r"
+    load_state "$A" "$MNT/runs/new/"
+    equal "$(cat "$MNT/runs/new/config.yaml" "$MNT/runs/new/data/b.txt")/$(latest new)" $'lr: 0.1 # of A\nb/step_3.safetensors'
+    rm -r "$MNT/archive/r"
+    load_state "$B" "$MNT/runs/newer/"
+    equal "$(cat "$MNT/runs/newer/config.yaml")/$(latest newer)" "lr: 0.2/step_4.safetensors"
+}
+
 @test "what was closed to others is not loaded by them from versions that were open" {
     require_user
     printf 'lr: 0.1\n' >"$R/config.yaml"

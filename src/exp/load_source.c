@@ -241,6 +241,36 @@ static bool is_name_only(const struct experiment_row *e)
 	return true;
 }
 
+struct run_search {
+	struct db *db;
+	const struct tracked_row *checkpoint;
+	uint64_t run;
+};
+
+/* 1: the checkpoint counts for the run of the line, or lies in its directory. */
+static int try_run(void *arg, const struct line_row *line)
+{
+	struct run_search *s = arg;
+	struct tracked_row t = *s->checkpoint;
+	int r = 0;
+
+	s->run = line->run;
+	if (t.run == line->run)
+		return 1;
+	for (unsigned depth = 0; r == 0 && t.id != TRACKED_TOP && t.id != line->run; depth++)
+		r = depth < 4096 ? tracked_get(s->db, t.parent, &t) : -EUCLEAN;
+	return r < 0 ? r : t.id == line->run && t.id != TRACKED_TOP;
+}
+
+/* A directory that was moved is no run any more, but what the checkpoint was saved with is below it. */
+static int find_run(struct search *q, const struct tracked_row *checkpoint)
+{
+	struct run_search s = { .db = q->db, .checkpoint = checkpoint };
+	int r = line_list_of(q->db, q->s->experiment.id, try_run, &s);
+
+	return r < 0 ? r : tracked_get(q->db, r == 1 ? s.run : checkpoint->run, &q->run);
+}
+
 /* The run of the checkpoint, or the first one that was in the state; *ret_at: when. */
 static int find_origin(struct search *q, struct tracked_row *checkpoint, uint64_t *ret_at)
 {
@@ -264,7 +294,7 @@ static int find_origin(struct search *q, struct tracked_row *checkpoint, uint64_
 	if (r == 0)
 		r = tracked_get(q->db, s->version.tracked, checkpoint);
 	if (r == 0)
-		r = tracked_get(q->db, checkpoint->run, &q->run);
+		r = find_run(q, checkpoint);
 	if (r < 0)
 		return r;
 	if (s->version.begin)
