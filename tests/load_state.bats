@@ -329,6 +329,107 @@ is_a() {
     equal "$(latest)" last.safetensors
 }
 
+# seeds NAME...: what checkpoints of the run hold
+seeds() {
+    local name
+    for name in "$@"; do
+        python3 -c 'import struct, sys; print("%g" % struct.unpack("<f", open(sys.argv[1], "rb").read()[-4:]), end=" ")' "$R/$name.safetensors"
+    done
+}
+
+# Two experiments that keep two checkpoints without a step: A with 1 and 2, B with 3 and 4, which first removes the old ones
+two_without_a_step() {
+    echo 'lr: 0.1' >"$R/config.yaml"
+    weights "$R/gone.safetensors" 0
+    rm "$R/gone.safetensors"
+    weights "$R/latest.safetensors" 1
+    weights "$R/best.safetensors" 2
+    A=$(head_of)
+    rm "$R"/*.safetensors
+    echo 'lr: 0.2' >"$R/config.yaml"
+    weights "$R/latest.safetensors" 3
+    weights "$R/best.safetensors" 4
+    B=$(head_of)
+}
+
+@test "of several checkpoints without a step all come back as the experiment had them" {
+    two_without_a_step
+    local first
+    for first in "$A" "$B" "$A"; do
+        load_state "$first"
+        [[ $first == "$A" ]] && equal "$(seeds latest best)" "1 2 "
+        [[ $first == "$B" ]] && equal "$(seeds latest best)" "3 4 "
+        equal "$(hash_of "$R/latest.safetensors") $(hash_of "$R/best.safetensors")" "$first $first"
+        equal "$(head_of)/$(pending)/$(latest)" "$first//best.safetensors"
+    done
+    remount
+    rm "$R/best.safetensors"
+    equal "$(latest)" latest.safetensors # it is on the line
+    rm "$R/latest.safetensors"
+    load_state "$B"
+    equal "$(seeds latest best)" "3 4 "
+    [[ ! -e $R/gone.safetensors ]]
+}
+
+@test "with a step they are what they were when that checkpoint was complete" {
+    echo 'lr: 0.1' >"$R/config.yaml"
+    weights "$R/step_1.safetensors" 1
+    weights "$R/latest.safetensors" 1
+    weights "$R/step_2.safetensors" 2
+    weights "$R/latest.safetensors" 2
+    weights "$R/step_3.safetensors" 3
+    A=$(head_of)
+    load_state "$A@2"
+    equal "$(seeds latest)/$(latest)" "1 /step_2.safetensors"
+    load_state "$A@3"
+    equal "$(seeds latest)/$(latest)" "2 /step_3.safetensors"
+    load_state "$A@1"
+    equal "$(seeds latest)/$(latest)" "2 /step_1.safetensors" # there was none yet
+}
+
+@test "a checkpoint without a step that the experiment did not have stays, off the line" {
+    two_without_a_step
+    weights "$R/other.safetensors" 5
+    load_state "$A"
+    equal "$(seeds latest best other)" "1 2 5 "
+    equal "$(hash_of "$R/other.safetensors")/$(latest)" "$B/best.safetensors"
+}
+
+@test "any of them that somebody writes makes the load fail, and all is as it was" {
+    two_without_a_step
+    exec 7>>"$R/latest.safetensors"
+    refused 3 "$EXPFS" load "$A" "$R/"
+    equal "$MESSAGE" "expfs: /runs/r/latest.safetensors: is being written; wait until that is done"
+    equal "$(cat "$R/config.yaml")/$(seeds latest best)/$(head_of)" "lr: 0.2/3 4 /$B"
+    exec 7>&-
+    load_state "$A"
+    equal "$(seeds latest best)" "1 2 "
+}
+
+@test "directories of checkpoints without a step come back, too" {
+    umount_store
+    printf 'roles:\n  WEIGHTS: [latest/, best/]\n' >"$STORE/config.yaml"
+    mount_store
+    local dir
+    echo 'lr: 0.1' >"$R/config.yaml"
+    for dir in latest best; do
+        checkpoint_dir 1 1 optimizer.txt
+        mv "$R/checkpoint-1" "$R/$dir"
+    done
+    A=$(head_of)
+    cp -a "$R" "$SCRATCH/a"
+    echo 'lr: 0.2' >"$R/config.yaml"
+    for dir in latest best; do
+        rm -r "${R:?}/$dir"
+        checkpoint_dir 1 2 more.txt
+        mv "$R/checkpoint-1" "$R/$dir"
+    done
+    [[ $(head_of) != "$A" ]]
+    load_state "$A"
+    diff -r "$SCRATCH/a" "$R"
+    equal "$(hash_of "$R/latest") $(hash_of "$R/best")" "$A $A"
+}
+
 @test "a directory checkpoint holds exactly the files of its version afterwards" {
     echo 'lr: 0.1' >"$R/config.yaml"
     checkpoint_dir 5 1 optimizer.txt sub/deep.txt

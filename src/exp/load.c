@@ -182,62 +182,67 @@ static int add_member(void *arg, const struct member_row *m, const char *name)
 	return member_insert(l->db, l->version, m, name);
 }
 
+/* A checkpoint that was put: its path and version now. */
+struct placed {
+	bool has_role; /* in this run */
+	struct put_place place;
+	struct tracked_row t;
+	struct version_row v;
+};
+
 /* The directory that was put holds the version. */
-static int insert_dir_version(struct loading *k, struct db *db, struct put_place *place, struct tracked_row *t,
-			      struct version_row *ret)
+static int insert_dir_version(struct loading *k, struct db *db, const struct version_row *v, struct placed *p)
 {
-	const struct version_row *v = &k->source->version;
+	struct tracked_row *t = &p->t;
+	struct version_row *new = &p->v;
 	struct load_members m = { .db = db };
-	int r = tracked_by_dir(db, place->ino, t);
+	int r = tracked_by_dir(db, p->place.ino, t);
 
 	if (r < 0 || t->role != ROLE_WEIGHTS)
 		return r < 0 ? r : -ENOENT;
-	if (!place->changed && t->head && !t->changed)
-		return version_get(db, t->head, ret);
+	if (!p->place.changed && t->head && !t->changed)
+		return version_get(db, t->head, new);
 	r = tx_track_end_version(k->ex, db, t, &k->put.drop);
 	if (r < 0)
 		return r;
-	*ret = *v;
-	ret->id = m.version = t->head = meta_id(k->ex->meta);
-	ret->tracked = t->id;
-	ret->n = ++t->n;
-	ret->until = 0;
-	ret->gone = false;
-	place->changed = true;
-	r = version_insert(db, ret);
+	*new = *v;
+	new->id = m.version = t->head = meta_id(k->ex->meta);
+	new->tracked = t->id;
+	new->n = ++t->n;
+	new->until = 0;
+	new->gone = false;
+	p->place.changed = true;
+	r = version_insert(db, new);
 	return r < 0 ? r : member_list(db, v->id, add_member, &m);
 }
 
-/* *t and *v are those of the checkpoint; 1: there is none. */
-static int put_checkpoint(struct loading *k, struct db *db, struct tracked_row *t, struct version_row *v,
-			  struct put_place *place)
+static int put_checkpoint(struct loading *k, struct db *db, const struct load_checkpoint *c, struct placed *p)
 {
-	const struct load_source *s = k->source;
 	int r;
 
-	if (!s->path)
-		return 1;
-	if (s->version.is_dir) {
-		r = tx_put_dir(&k->put, db, k->run, s->path, &s->version, s->members, s->n_members, place);
+	if (c->version.is_dir) {
+		r = tx_put_dir(&k->put, db, k->run, c->path, &c->version, c->files, c->n, &p->place);
 		if (r == 0)
-			r = insert_dir_version(k, db, place, t, v);
+			r = insert_dir_version(k, db, &c->version, p);
 	} else {
-		r = tx_put_file(&k->put, db, k->run, s->members, place);
+		r = tx_put_file(&k->put, db, k->run, c->files, &p->place);
 		if (r == 0)
-			r = version_at(db, place->dir, path_last(s->path), t, v);
+			r = version_at(db, p->place.dir, path_last(c->path), &p->t, &p->v);
 	}
-	k->changed += r == 0 && place->changed;
-	return r == -ENOENT ? 1 : r; /* its name gives it no role in this run */
+	p->has_role = r == 0;
+	k->changed += r == 0 && p->place.changed;
+	return r == -ENOENT ? 0 : r;
 }
 
 /* It is what it was, and complete. Of another run's, what made its state is what is loaded. */
-static int adopt(struct loading *k, struct db *db, uint64_t at, const struct put_place *place, struct tracked_row *t,
-		 struct version_row *v)
+static int adopt(struct loading *k, struct db *db, uint64_t at, const struct version_row *from, struct placed *p)
 {
-	const struct version_row *from = &k->source->version;
+	struct version_row *v = &p->v;
 	struct inode_row row;
 	int r;
 
+	if (!p->place.changed && v->complete == 1)
+		return 0;
 	v->complete = 1;
 	v->experiment = k->source->experiment.id;
 	v->step = from->step;
@@ -251,7 +256,7 @@ static int adopt(struct loading *k, struct db *db, uint64_t at, const struct put
 		r = metric_copy(db, from->id, v->id);
 	if (r < 0 || v->is_dir)
 		return r;
-	r = inode_get(db, place->ino, &row);
+	r = inode_get(db, p->place.ino, &row);
 	row.begin = v->begin;
 	return r < 0 ? r : inode_update(db, &row);
 }
@@ -304,31 +309,44 @@ static int set_line(struct loading *k, struct db *db, uint64_t at, uint64_t vers
 	if (r == 0 && !version)
 		r = keep_way_to_point(k, db);
 	else if (r == 0 && k->source->run == k->t.id)
-		r = keep_way_to(k, db, k->source->version);
+		r = keep_way_to(k, db, k->source->checkpoints->version);
 	return r < 0 ? r : line_insert(db, &line);
+}
+
+/* It is the last complete one of its path, and on the line. */
+static int put_on_line(struct loading *k, struct db *db, uint64_t at, struct placed *p)
+{
+	struct tracked_row *t = &p->t;
+
+	t->good = p->v.id;
+	t->step = p->v.step;
+	t->rank = p->v.rank;
+	t->off = 0;
+	t->changed = t->is_dir && p->place.changed && k->l->cred ? at : 0; /* its files may have other owners now */
+	return tracked_update(db, t);
 }
 
 static int go_on_from(struct loading *k, struct db *db)
 {
-	struct put_place place = { 0 };
-	struct tracked_row t;
-	struct version_row v = { 0 };
-	int there = put_checkpoint(k, db, &t, &v, &place);
-	uint64_t at = meta_id(k->ex->meta);
-	int r = there < 0 ? there : tracked_by_dir(db, k->run, &k->t);
+	const struct load_checkpoint *c = k->source->checkpoints;
+	size_t n = k->source->n_checkpoints;
+	_cleanup_free_ struct placed *p = calloc(n + 1, sizeof(*p));
+	int r = p ? 0 : -ENOMEM;
+	uint64_t at;
 
-	if (r == 0 && there == 0 && (place.changed || v.complete != 1))
-		r = adopt(k, db, at, &place, &t, &v);
+	/* The one that is loaded comes last: what stands there at its version is the state, when that is loaded once more. */
+	for (size_t i = n; i > 0 && r == 0; i--)
+		r = put_checkpoint(k, db, &c[i - 1], &p[i - 1]);
 	if (r == 0)
-		r = set_line(k, db, at, v.id);
-	if (r < 0 || there == 1)
-		return r;
-	t.good = v.id;
-	t.step = v.step;
-	t.rank = v.rank;
-	t.off = 0;
-	t.changed = t.is_dir && place.changed && k->l->cred ? at : 0; /* its files may have other owners now */
-	return tracked_update(db, &t);
+		r = tracked_by_dir(db, k->run, &k->t);
+	at = meta_id(k->ex->meta);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = p[i].has_role ? adopt(k, db, at, &c[i].version, &p[i]) : 0;
+	if (r == 0)
+		r = set_line(k, db, at, p->v.id);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = p[i].has_role ? put_on_line(k, db, at, &p[i]) : 0;
+	return r;
 }
 
 static int tx_load(struct db *db, void *arg)
@@ -406,10 +424,12 @@ static int try(struct loading *k, struct load_source *s, char **ret_error)
 
 static int fill_loaded(const struct loading *k, const struct load_source *s, struct loaded *ret)
 {
-	*ret = (struct loaded){ .step = s->path ? s->version.step : NO_STEP, .changed = k->changed };
+	const struct load_checkpoint *c = s->n_checkpoints > 0 ? s->checkpoints : NULL;
+
+	*ret = (struct loaded){ .step = c ? c->version.step : NO_STEP, .changed = k->changed };
 	memcpy(ret->hash, s->experiment.hash, sizeof(ret->hash));
-	ret->checkpoint = s->path ? strdup(s->path) : NULL;
-	return s->path && !ret->checkpoint ? -ENOMEM : 0;
+	ret->checkpoint = c ? strdup(c->path) : NULL;
+	return c && !ret->checkpoint ? -ENOMEM : 0;
 }
 
 int load_state(struct expfs *ex, const struct load *l, char **ret_error, struct loaded *ret)

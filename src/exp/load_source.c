@@ -34,8 +34,11 @@ static void free_files(struct put_file *v, size_t n)
 void load_source_free(struct load_source *s)
 {
 	free_files(s->files, s->n);
-	free_files(s->members, s->n_members);
-	free(s->path);
+	for (size_t i = 0; i < s->n_checkpoints; i++) {
+		free_files(s->checkpoints[i].files, s->checkpoints[i].n);
+		free(s->checkpoints[i].path);
+	}
+	free(s->checkpoints);
 	*s = (struct load_source){ 0 };
 }
 
@@ -82,7 +85,8 @@ struct search {
 	struct db *db;
 	const struct load *l;
 	struct load_source *s;
-	struct tracked_row run;
+	struct tracked_row run, checkpoint; /* id 0: there is none */
+	struct version_row version;         /* of the checkpoint */
 	size_t skip; /* of a path, to what is below the run */
 	char **ret_error;
 };
@@ -155,46 +159,64 @@ static int add_version(void *arg, const struct version_row *v, uint64_t parent, 
 struct add_members {
 	struct search *q;
 	const struct tracked_row *t;
+	struct load_checkpoint *c;
 };
 
 static int add_member(void *arg, const struct member_row *m, const char *name)
 {
 	const struct add_members *a = arg;
-	struct load_source *s = a->q->s;
+	struct load_checkpoint *c = a->c;
 	uint32_t mode = m->mode;
 	int r = last_mode(a->q, a->t->id, name, &mode);
 
 	if (r == 0)
 		r = check_read(a->q, a->t, mode, m->uid, m->gid);
 	if (r < 0)
-		return load_fail(a->q->ret_error, r, "%s/%s: may not be read: %s", s->path, name, strerror(-r));
-	return add_file(&s->members, &s->n_members, path_join(s->path, name),
-			&(struct put_file){ .tracked = a->t->id, .depth = components(s->path), .object = m->object,
+		return load_fail(a->q->ret_error, r, "%s/%s: may not be read: %s", c->path, name, strerror(-r));
+	return add_file(&c->files, &c->n, *name ? path_join(c->path, name) : strdup(c->path),
+			&(struct put_file){ .tracked = a->t->id, .depth = components(c->path), .object = m->object,
 					    .size = m->size, .mode = m->mode, .uid = m->uid, .gid = m->gid,
-					    .mtime = m->mtime, .rank = s->version.rank, .begin = s->version.begin });
+					    .mtime = m->mtime, .rank = c->version.rank, .begin = c->version.begin });
 }
 
-static int add_checkpoint(struct search *q, const struct tracked_row *t)
+static int add_checkpoint(struct search *q, const struct tracked_row *t, const struct version_row *v)
 {
 	struct load_source *s = q->s;
-	const struct version_row *v = &s->version;
 	struct member_row m = { .object = v->object, .size = v->size, .mode = v->mode, .uid = v->uid, .gid = v->gid,
 				.mtime = v->mtime };
+	struct load_checkpoint *more = array_grow(s->checkpoints, s->n_checkpoints, sizeof(*more));
 	struct add_members a = { .q = q, .t = t };
 	_cleanup_free_ char *path = NULL;
-	int r = tracked_path(q->db, t->id, &path);
+	int r;
 
+	if (!more)
+		return -ENOMEM;
+	s->checkpoints = more;
+	r = tracked_path(q->db, t->id, &path);
 	if (r < 0)
 		return r;
-	s->path = strdup(path + q->skip);
-	if (!s->path)
+	a.c = &more[s->n_checkpoints];
+	*a.c = (struct load_checkpoint){ .version = *v, .path = strdup(path + q->skip) };
+	if (!a.c->path)
 		return -ENOMEM;
-	if (v->is_dir)
-		return member_list(q->db, v->id, add_member, &a);
-	r = add_member(&a, &m, "");
+	s->n_checkpoints++;
+	return v->is_dir ? member_list(q->db, v->id, add_member, &a) : add_member(&a, &m, "");
+}
+
+/* What a path held when the checkpoint was there, or the last version before that which is complete and the experiment's. */
+static int add_stepless(void *arg, const struct version_row *held, uint64_t parent, const char *name, size_t len)
+{
+	struct search *q = arg;
+	struct version_row v = *held;
+	struct tracked_row t;
+	int r = v.step == NO_STEP && v.tracked != q->checkpoint.id ? 0 : -ENOENT;
+
+	while (r == 0 && (v.complete != 1 || v.step != NO_STEP || v.experiment != q->s->experiment.id ||
+			  v.rank > q->version.rank))
+		r = version_before(q->db, v.tracked, v.n, &v);
 	if (r == 0)
-		s->members->path[strlen(s->path)] = 0; /* the slash */
-	return r;
+		r = tracked_get(q->db, v.tracked, &t);
+	return r < 0 ? r == -ENOENT ? 0 : r : add_checkpoint(q, &t, &v);
 }
 
 #define STEPS_TOLD 20
@@ -272,7 +294,7 @@ static int find_run(struct search *q, const struct tracked_row *checkpoint)
 }
 
 /* The run of the checkpoint, or the first one that was in the state; *ret_at: when. */
-static int find_origin(struct search *q, struct tracked_row *checkpoint, uint64_t *ret_at)
+static int find_origin(struct search *q, uint64_t *ret_at)
 {
 	struct load_source *s = q->s;
 	struct tracked_row target = { 0 };
@@ -288,19 +310,19 @@ static int find_origin(struct search *q, struct tracked_row *checkpoint, uint64_
 		return r;
 	s->init_step = line.init_step;
 	*ret_at = line.at;
-	r = version_last_of_experiment(q->db, s->experiment.id, q->l->name.step, target.id, &s->version);
+	r = version_last_of_experiment(q->db, s->experiment.id, q->l->name.step, target.id, &q->version);
 	if (r == -ENOENT)
 		return q->l->name.step == NO_STEP ? tracked_get(q->db, line.run, &q->run) : no_such_step(q);
 	if (r == 0)
-		r = tracked_get(q->db, s->version.tracked, checkpoint);
+		r = tracked_get(q->db, q->version.tracked, &q->checkpoint);
 	if (r == 0)
-		r = find_run(q, checkpoint);
+		r = find_run(q, &q->checkpoint);
 	if (r < 0)
 		return r;
-	if (s->version.begin)
-		*ret_at = s->version.begin;
-	if (s->version.step != NO_STEP)
-		s->init_step = (uint64_t)s->version.step;
+	if (q->version.begin)
+		*ret_at = q->version.begin;
+	if (q->version.step != NO_STEP)
+		s->init_step = (uint64_t)q->version.step;
 	return 0;
 }
 
@@ -339,7 +361,6 @@ int load_source_find(struct expfs *ex, const struct load *l, struct load_source 
 	struct search q = { .ex = ex, .l = l, .s = ret, .ret_error = ret_error };
 	_cleanup_(cleanup_reader) struct db *db = NULL;
 	_cleanup_free_ char *run = NULL;
-	struct tracked_row checkpoint = { 0 };
 	uint64_t at = 0;
 	int r = experiment_find(ex, l->name.hash, &ret->experiment);
 
@@ -350,7 +371,7 @@ int load_source_find(struct expfs *ex, const struct load *l, struct load_source 
 	if (r == 0) {
 		_cleanup_(cleanup_reader) struct db *reader = q.db = meta_reader(ex->meta);
 
-		r = find_origin(&q, &checkpoint, &at);
+		r = find_origin(&q, &at);
 	}
 	if (r == 0)
 		r = get_options(ex, &q.run, at, ret);
@@ -362,7 +383,10 @@ int load_source_find(struct expfs *ex, const struct load *l, struct load_source 
 	q.skip = r == 0 && *run ? strlen(run) + 1 : 0;
 	if (r == 0)
 		r = find_files(&q, at);
-	return r < 0 || !checkpoint.id ? r : add_checkpoint(&q, &checkpoint);
+	if (r < 0 || !q.checkpoint.id)
+		return r;
+	r = add_checkpoint(&q, &q.checkpoint, &q.version);
+	return r < 0 ? r : version_list_in_force(db, q.run.id, ROLE_WEIGHTS, q.version.id, add_stepless, &q);
 }
 
 static int settle(struct expfs *ex, struct put_file *f, char **ret_error)
@@ -392,13 +416,20 @@ static int settle(struct expfs *ex, struct put_file *f, char **ret_error)
 	return 0;
 }
 
-int load_source_settle(struct expfs *ex, struct load_source *s, char **ret_error)
+static int settle_files(struct expfs *ex, struct put_file *files, size_t n, char **ret_error)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < s->n && r == 0; i++)
-		r = settle(ex, &s->files[i], ret_error);
-	for (size_t i = 0; i < s->n_members && r == 0; i++)
-		r = settle(ex, &s->members[i], ret_error);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = settle(ex, &files[i], ret_error);
+	return r;
+}
+
+int load_source_settle(struct expfs *ex, struct load_source *s, char **ret_error)
+{
+	int r = settle_files(ex, s->files, s->n, ret_error);
+
+	for (size_t i = 0; i < s->n_checkpoints && r == 0; i++)
+		r = settle_files(ex, s->checkpoints[i].files, s->checkpoints[i].n, ret_error);
 	return r;
 }

@@ -8,6 +8,14 @@
 #include "meta/tracked.h"
 #include "meta/version.h"
 
+/* A checkpoint as it was. */
+struct load_checkpoint {
+	struct version_row version;
+	char *path;             /* below the run */
+	struct put_file *files; /* by path; of a file itself */
+	size_t n;
+};
+
 struct load_source {
 	struct experiment_row experiment;
 	uint64_t run;              /* tracked path of the run from which it comes */
@@ -16,10 +24,8 @@ struct load_source {
 	uint64_t init_step;        /* for what comes */
 	struct put_file *files;    /* configuration, model, data; by path */
 	size_t n;
-	char *path;                /* of the checkpoint, below the run; NULL: none */
-	struct version_row version;
-	struct put_file *members;  /* its files, by path; of a file itself */
-	size_t n_members;
+	struct load_checkpoint *checkpoints; /* that which is loaded, then others without a step; or none */
+	size_t n_checkpoints;
 };
 
 int load_source_find(struct expfs *ex, const struct load *l, struct load_source *ret, char **ret_error);
