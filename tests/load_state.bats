@@ -329,6 +329,39 @@ is_a() {
     equal "$(latest)" last.safetensors
 }
 
+@test "after a load of a checkpoint without a step the next one begins a new experiment, too" {
+    local c
+    echo 'lr: 0.1' >"$R/config.yaml"
+    weights "$R/last.safetensors" 1
+    A=$(head_of)
+    echo 'lr: 0.2' >"$R/config.yaml"
+    weights "$R/last.safetensors" 2
+    load_state "$A"
+    equal "$(head_of)/$(pending)" "$A/"
+    weights "$R/last.safetensors" 3
+    c=$(head_of)
+    [[ $c != "$A" ]]
+    equal "${c:0:8}${c:16}" "${A:0:8}${A:16}"
+    equal "$(parent_of "$c")" "$A"
+    equal "$(hash_of "$R/last.safetensors")" "$c"
+    load_state "$c"
+    weights "$R/last.safetensors" 4
+    [[ $(head_of) != "$c" && $(head_of) != "$A" ]]
+    equal "$(parent_of "$(head_of)")" "$c"
+}
+
+@test "so it does after a load of a state that has no checkpoint" {
+    echo 'lr: 0.1' >"$R/config.yaml"
+    echo layers >"$R/architecture.txt"
+    "$EXPFS" commit "$R/" 3>&-
+    A=$(head_of)
+    load_state "$A"
+    equal "$(head_of)/$(pending)" "$A/"
+    weights "$R/step_1.safetensors" 1
+    [[ $(head_of) != "$A" ]]
+    equal "$(parent_of "$(head_of)")" "$A"
+}
+
 # seeds NAME...: what checkpoints of the run hold
 seeds() {
     local name
@@ -369,6 +402,23 @@ two_without_a_step() {
     load_state "$B"
     equal "$(seeds latest best)" "3 4 "
     [[ ! -e $R/gone.safetensors ]]
+}
+
+@test "they come into another run, and come back there" {
+    two_without_a_step
+    local c
+    "$EXPFS" branch new --from "$A" --store "$STORE" 3>&-
+    R=$MNT/runs/new
+    equal "$(seeds latest best)" "1 2 "
+    equal "$(hash_of "$R/latest.safetensors")/$(latest new)" "$A/best.safetensors"
+    weights "$R/latest.safetensors" 5
+    weights "$R/best.safetensors" 6
+    c=$(head_of new)
+    equal "$(parent_of "$c")/$(hash_of "$R/latest.safetensors")" "$A/$c"
+    load_state "$A"
+    equal "$(seeds latest best)" "1 2 "
+    load_state "$c"
+    equal "$(seeds latest best)/$(latest new)" "5 6 /best.safetensors"
 }
 
 @test "with a step they are what they were when that checkpoint was complete" {

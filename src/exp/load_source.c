@@ -293,6 +293,14 @@ static int find_run(struct search *q, const struct tracked_row *checkpoint)
 	return r < 0 ? r : tracked_get(q->db, r == 1 ? s.run : checkpoint->run, &q->run);
 }
 
+/* Where no step was loaded, a number does that is not the one that the experiment's own model was told with. */
+static uint64_t other_step(const struct experiment_row *e, uint64_t told, uint64_t n)
+{
+	if (!*e->segments.digest[SEGMENT_MODEL])
+		return told;
+	return n != told ? n : n + 1;
+}
+
 /* The run of the checkpoint, or the first one that was in the state; *ret_at: when. */
 static int find_origin(struct search *q, uint64_t *ret_at)
 {
@@ -308,7 +316,7 @@ static int find_origin(struct search *q, uint64_t *ret_at)
 				 "WeightsLab does", s->experiment.hash);
 	if (r < 0)
 		return r;
-	s->init_step = line.init_step;
+	s->init_step = other_step(&s->experiment, line.init_step, line.init_step + 1);
 	*ret_at = line.at;
 	r = version_last_of_experiment(q->db, s->experiment.id, q->l->name.step, target.id, &q->version);
 	if (r == -ENOENT)
@@ -321,8 +329,8 @@ static int find_origin(struct search *q, uint64_t *ret_at)
 		return r;
 	if (q->version.begin)
 		*ret_at = q->version.begin;
-	if (q->version.step != NO_STEP)
-		s->init_step = (uint64_t)q->version.step;
+	s->init_step = q->version.step != NO_STEP ? (uint64_t)q->version.step :
+						    other_step(&s->experiment, line.init_step, q->version.n);
 	return 0;
 }
 
