@@ -7,6 +7,8 @@ look, after a remount, at what `before` left in DIR. DIR is the top of a mount,
 or any other directory, to compare.
 """
 
+import hashlib
+import json
 import multiprocessing
 import os
 import subprocess
@@ -96,3 +98,20 @@ def view(directory, path):
     if not os.path.ismount(directory):
         raise Skip("only a mount has views")
     return directory / path
+
+
+def equal(found, expected):
+    assert found == expected, f"{found} is not {expected}"
+
+
+def expfs(directory, *command):
+    """The answer of the command to one who stands at the mount's top directory."""
+    view(directory, "")
+    return json.loads(run(os.environ["EXPFS"], *command, "--json", cwd=directory))
+
+
+def digest(path):
+    """What tells one content from another: of a directory that of each file in it."""
+    if path.is_dir():
+        return {str(found.relative_to(path)): digest(found) for found in path.rglob("*") if not found.is_dir()}
+    return hashlib.sha256(path.read_bytes()).hexdigest()

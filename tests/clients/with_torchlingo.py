@@ -1,4 +1,4 @@
-"""TorchLingo: its checkpointer, a training run, resumed, and resumed with a damaged latest.pt."""
+"""TorchLingo: its checkpointer, a training run, resumed, with another learning rate, and with a damaged latest.pt."""
 
 import contextlib
 import io
@@ -6,6 +6,7 @@ import os
 import shutil
 
 import torch
+import yaml
 from torch.utils.data import DataLoader
 from torchlingo.config import Config
 from torchlingo.models import SimpleTransformer
@@ -13,6 +14,7 @@ from torchlingo.training import train_model
 from torchlingo.training_checkpoint import TrainingCheckpointer
 
 from client import after_remount, fresh, main, test, view
+from tuning import tuning
 
 
 def parts():
@@ -23,16 +25,16 @@ def parts():
     return model, optimizer, torch.optim.lr_scheduler.StepLR(optimizer, 1)
 
 
-def train(run, epochs):
+def train(run, epochs, rate=1e-3, validate=True):
     """The epochs that were trained, and what was printed."""
     model, _, _ = parts()
     pairs = [(torch.randint(4, 40, (6,)), torch.randint(4, 40, (6,))) for _ in range(32)]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         checkpointer = TrainingCheckpointer("lingo", checkpoint_dir=run)
-        train_model(model, DataLoader(pairs, 8, shuffle=True), DataLoader(pairs, 8),
+        train_model(model, DataLoader(pairs, 8, shuffle=True), DataLoader(pairs, 8) if validate else None,
                     num_epochs=epochs, checkpointer=checkpointer, save_dir=run,
-                    config=Config(use_tensorboard=False, base_dir=run))
+                    config=Config(use_tensorboard=False, base_dir=run, learning_rate=rate))
     return checkpointer.state.epoch, printed.getvalue()
 
 
@@ -115,8 +117,28 @@ def remounted(top):
 @after_remount("a removed run leaves nothing behind in its directory")
 def removed(top):
     shutil.rmtree(top / "runs" / "lingo")
-    assert os.listdir(top / "runs") == ["steps"]
+    assert "lingo" not in os.listdir(top / "runs")
 
+
+def config(run):
+    return run / "config.yaml"
+
+
+def train_on(run, checkpoint):
+    """Two epochs. It resumes from its latest.pt and, as nothing is validated, writes no other."""
+    done = 0
+    if checkpoint:
+        done = state(checkpoint)["epoch"] + 1
+    else:
+        run.mkdir()
+        config(run).write_text("learning_rate: 0.001\n")
+    rate = yaml.safe_load(config(run).read_text())["learning_rate"]
+    epoch, printed = fresh(train, run, done + 2, rate, False)
+    assert epoch == done + 1 and (f"resumed from epoch {done - 1}" in printed) == bool(done), printed
+    return run / "latest.pt", None
+
+
+tuning("tuned", config, train_on, "0.001", "0.0005")
 
 if __name__ == "__main__":
     main()
