@@ -861,3 +861,19 @@ PY
         mount_store -o allow_other
     done
 }
+
+@test "what lies in a closed directory of a checkpoint is closed in history and to a load" {
+    echo 'lr: 0.1' >"$R/config.yaml"
+    checkpoint_dir 10 1 open/shared.txt secret/opt.txt
+    chmod 755 "$SCRATCH" "$MNT"
+    chmod 700 "$R/checkpoint-10/secret"
+    local a
+    a=$(head_of)
+    as_nobody cat "$MNT/.expfs/history/runs/r/checkpoint-10/1/open/shared.txt"
+    ! as_nobody cat "$MNT/.expfs/history/runs/r/checkpoint-10/1/secret/opt.txt" || fail "it can be read"
+    mkdir "$MNT/runs/n"
+    chown nobody "$MNT/runs/n"
+    as_nobody sh -c "echo 'lr: 0.2' >'$MNT/runs/n/config.yaml'"
+    ! as_nobody sh -c "echo $a >'$MNT/branches/n/HEAD'" || fail "it can be loaded"
+    not test -e "$MNT/runs/n/checkpoint-10"
+}

@@ -43,10 +43,10 @@ int branch_by_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct bran
 int branch_by_id(struct expfs *ex, struct cred *cred, uint64_t id, struct branch *ret);
 void branch_free(struct branch *b);
 
-/* Is it of a run, perhaps of a root too? Else its line is only derived. */
+/* Is it of a run alone? The line of any other is derived from what a program says of itself. */
 static inline bool branch_is_run(const struct branch *b)
 {
-	return b->run || b->id == b->top;
+	return b->id == b->top;
 }
 
 /* Its checkpoints. */

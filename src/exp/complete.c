@@ -44,10 +44,32 @@ uint64_t members_begin(const struct members *m, uint64_t since)
 	return first ? first : last;
 }
 
+/* The directories between a checkpoint and a file of it. */
+struct between {
+	const struct inode_row *dir;
+	const struct between *above;
+	unsigned depth;
+};
+
+/* A version has no modes of the directories in it: for whom one of these is closed the file is, instead. */
+static uint32_t mode_of(const struct inode_row *file, const struct between *b)
+{
+	uint32_t mode = file->mode;
+
+	for (; b; b = b->above) {
+		if (!(b->dir->mode & S_IXOTH))
+			mode &= ~(uint32_t)S_IRWXO;
+		if (!(b->dir->mode & (file->gid == b->dir->gid ? S_IXGRP : S_IXOTH)))
+			mode &= ~(uint32_t)S_IRWXG;
+	}
+	return mode;
+}
+
 /* All files below a directory, by name. */
-static int collect(struct expfs *ex, uint64_t dir, const char *path, unsigned depth, struct members *m)
+static int collect(struct expfs *ex, uint64_t dir, const char *path, const struct between *above, struct members *m)
 {
 	_cleanup_entries_ struct entries e = { 0 };
+	unsigned depth = above ? above->depth : 0;
 	int r = depth == ENTRIES_DEPTH ? -E2BIG : entries_read(ex, dir, path, false, &e);
 
 	for (size_t i = 0; i < e.n && r == 0; i++) {
@@ -55,7 +77,8 @@ static int collect(struct expfs *ex, uint64_t dir, const char *path, unsigned de
 
 		if (S_ISDIR(e.v[i].row.mode)) {
 			m->names_changed = MAX(m->names_changed, e.v[i].row.ctime);
-			r = collect(ex, e.v[i].row.ino, e.v[i].path, depth + 1, m);
+			r = collect(ex, e.v[i].row.ino, e.v[i].path,
+				    &(struct between){ .dir = &e.v[i].row, .above = above, .depth = depth + 1 }, m);
 			continue;
 		}
 		if (!S_ISREG(e.v[i].row.mode))
@@ -67,7 +90,8 @@ static int collect(struct expfs *ex, uint64_t dir, const char *path, unsigned de
 		m->order = MAX(m->order, MAX(e.v[i].row.order, e.v[i].d.order));
 		m->imported = m->imported && (e.v[i].row.flags & INODE_IMPORTED);
 		m->mtime = MAX(m->mtime, e.v[i].row.mtime);
-		v[m->n++] = (struct member){ .name = steal(&e.v[i].path), .row = e.v[i].row };
+		v[m->n] = (struct member){ .name = steal(&e.v[i].path), .row = e.v[i].row };
+		v[m->n++].row.mode = mode_of(&e.v[i].row, above);
 	}
 	return r;
 }
@@ -91,7 +115,7 @@ int members_load(struct expfs *ex, uint64_t dir, struct members *m)
 		return r;
 	m->imported = true;
 	m->names_changed = row.ctime;
-	r = collect(ex, dir, "", 0, m);
+	r = collect(ex, dir, "", NULL, m);
 	if (r == -E2BIG || r == -ENAMETOOLONG) {
 		m->too_many = true;
 		r = 0;
