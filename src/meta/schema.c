@@ -169,6 +169,7 @@ static const struct schema_part parts[] = {
 	  "CREATE TABLE line(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, experiment INTEGER NOT NULL, version INTEGER,"
 	  " init_step INTEGER NOT NULL, at INTEGER NOT NULL, flags INTEGER NOT NULL)" },
 	{ false, "line_run", "CREATE INDEX line_run ON line(run, at, id)" },
+	{ false, "line_load", "CREATE INDEX line_load ON line(run, at) WHERE flags & 1" },
 	{ false, "line_experiment", "CREATE INDEX line_experiment ON line(experiment, at)" },
 	{ false, "line_version", "CREATE INDEX line_version ON line(version) WHERE version IS NOT NULL" },
 	{ true, "experiment",
