@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "exp/checkpoint.h"
+#include "exp/experiment.h"
 #include "exp/file.h"
 #include "exp/history.h"
-#include "exp/judge.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
 #include "view_kind.h"
@@ -83,7 +83,7 @@ static int settle(struct view_req *q, const struct view_key *key)
 
 		r = tracked_get(db, key->n, &t);
 	}
-	return r < 0 || !t.changed ? r : judge_changed(q->fs->ex, t.run);
+	return r < 0 || t.role != ROLE_WEIGHTS ? r : experiment_settle(q->fs->ex, t.run);
 }
 
 static int find_path(struct view_req *q, const struct view_key *key, const char *name, struct view_key *ret)

@@ -293,15 +293,52 @@ $(hp '{"lr": 0.2}')$(model w)$NONE"
     equal "$(row "SELECT count(DISTINCT experiment) FROM version WHERE complete=1")" 4
 }
 
-@test "equal bytes saved under another configuration belong to that one" {
+@test "equal bytes saved under another configuration belong to both" {
+    local h=$MNT/.expfs/history/runs/r/step_2.safetensors a b
+    a=$(hp '{"lr": 0.1}')$(model w)$NONE
+    b=$(hp '{"lr": 0.2}')$(model w)$NONE
     echo 'lr: 0.1' >"$R/config.yaml"
     weights "$R/step_1.safetensors" w
+    weights "$R/step_2.safetensors" w
+    setfattr -n user.expfs.metric.loss -v 0.5 "$R/step_2.safetensors"
+    weights "$R/step_3.safetensors" w
     echo 'lr: 0.2' >"$R/config.yaml"
     weights "$R/step_2.safetensors" w
-    equal "$(hash_of "$R/step_2.safetensors")" "$(hp '{"lr": 0.2}')$(model w)$NONE"
-    echo 'lr: 0.3' >"$R/config.yaml"
+    equal "$(hash_of "$R/step_2.safetensors")" "$b"
+    equal "$(ls "$h")" $'1.safetensors\n2.safetensors'
+    equal "$(ls "$MNT/experiments/$a/step")/$(ls "$MNT/experiments/$b/step")" $'1\n2\n3/2'
+    equal "$(readlink "$MNT/experiments/$a/latest")" "../../runs/r/step_3.safetensors"
     weights "$R/step_2.safetensors" w
-    equal "$(hash_of "$R/step_2.safetensors")" "$(hp '{"lr": 0.3}')$(model w)$NONE"
+    equal "$(ls "$h")" $'1.safetensors\n2.safetensors' "saved again where it belongs"
+    "$EXPFS" load "$a@2" "$R"
+    equal "$(hash_of "$R/step_2.safetensors")" "$a"
+    umount_store
+    equal "$(row "SELECT count(*), count(DISTINCT v.experiment) FROM version v JOIN metric m ON m.of=v.id WHERE m.name=CAST('loss' AS BLOB)")" "3 2"
+    "$EXPFS" fsck "$STORE"
+}
+
+@test "the same holds for a checkpoint directory, and before anybody asked" {
+    local i s
+    for i in 0.1 0.2; do
+        echo "lr: $i" >"$R/config.yaml"
+        mkdir -p "$R/checkpoint-5"
+        weights "$R/step_2.safetensors" w
+        weights "$R/checkpoint-5/model.safetensors" w 5
+        echo '{"global_step": 5}' >"$R/checkpoint-5/trainer_state.json"
+        readlink "$R/.expfs/latest"
+    done
+    for i in 0.1 0.2; do
+        s=$MNT/experiments/$(hp "{\"lr\": $i}")$(model w)$NONE/step
+        equal "$(ls "$s")" $'2\n5' "$i"
+        equal "$(ls "$s/5/")" $'model.safetensors\ntrainer_state.json' "$i"
+    done
+    weights "$R/checkpoint-5/model.safetensors" w 5
+    echo '{"global_step": 5}' >"$R/checkpoint-5/trainer_state.json"
+    weights "$R/step_2.safetensors" w
+    equal "$(ls "$MNT/.expfs/history/runs/r/checkpoint-5")" $'1\n2'
+    equal "$(ls "$MNT/.expfs/history/runs/r/step_2.safetensors" | wc -l)" 2
+    umount_store
+    "$EXPFS" fsck "$STORE"
 }
 
 @test "two kinds of weights do not make a branch go to and fro" {

@@ -39,9 +39,24 @@ static int number_of_now(struct expfs *ex, uint64_t *ret)
 	return r;
 }
 
+struct drop_due {
+	struct expfs *ex;
+	uint64_t version;
+};
+
 static int tx_drop_due(struct db *db, void *arg)
 {
-	return due_delete(db, *(const uint64_t *)arg);
+	const struct drop_due *d = arg;
+	int r = due_delete(db, d->version);
+
+	return r < 0 ? r : tx_point_join(d->ex, db, d->version);
+}
+
+static int drop_due(struct expfs *ex, uint64_t version)
+{
+	struct drop_due d = { .ex = ex, .version = version };
+
+	return expfs_write(ex, tx_drop_due, &d);
 }
 
 /* A version that is due, and whose it is. */
@@ -100,18 +115,16 @@ static int resolve(struct expfs *ex, struct due *d)
 	if (r == 0)
 		r = point_look(&p);
 	if (r == 0 && p.checkpoint && !p.state.options.dump_model_state)
-		return expfs_write(ex, tx_drop_due, &p.due);
+		return drop_due(ex, p.due);
 	return r < 0 ? r : expfs_write(ex, tx_point_put, &p);
 }
 
 /* What cannot be resolved, as its content cannot be read, is told, and is without an experiment. */
 static int give_up(struct expfs *ex, const struct due *d, int why)
 {
-	uint64_t version = d->row.version;
-
 	if (atomic_fetch_add(&ex->experiment_faults, 1) == 0)
 		log_msg("%s: the experiment of a checkpoint cannot be found out: %s", store_path(ex->store), strerror(-why));
-	return expfs_write(ex, tx_drop_due, &version);
+	return drop_due(ex, d->row.version);
 }
 
 static int settle_one(struct expfs *ex, struct due *d)
@@ -119,7 +132,7 @@ static int settle_one(struct expfs *ex, struct due *d)
 	int r = load_due(ex, d);
 
 	if (r == 0 && !d->counts)
-		return expfs_write(ex, tx_drop_due, &d->row.version);
+		return drop_due(ex, d->row.version);
 	for (int i = 0; r == 0 && i < TRIES; i++) {
 		r = resolve(ex, d);
 		if (r != -EAGAIN)

@@ -359,6 +359,17 @@ static int insert_version(struct judgement *j, struct db *db, struct tracked_row
 	return r < 0 ? r : set_good(db, t, &v, t->good);
 }
 
+/* The same files, which were begun anew: perhaps of another experiment. */
+static int save_again(struct judgement *j, struct db *db, struct tracked_row *t, const struct inode_row *dir,
+		      const struct version_row *last)
+{
+	int r = insert_version(j, db, t, dir, last);
+
+	if (r == 0)
+		r = tx_track_end_by(db, *last, t->head);
+	return r < 0 ? r : tx_metric_version(db, t->ino, t->head);
+}
+
 static int take_complete(struct judgement *j, struct db *db, struct tracked_row *t)
 {
 	uint64_t begin;
@@ -379,12 +390,9 @@ static int take_complete(struct judgement *j, struct db *db, struct tracked_row 
 		return r < 0 ? r : tx_metric_version(db, t->ino, t->head);
 	}
 	begin = members_begin(&j->m, v.id);
-	if (begin > v.id) { /* saved again as it was */
-		v.begin = begin;
-		r = put_due(db, t, &v);
-		if (r < 0)
-			return r;
-	}
+	r = begin > v.id ? tx_track_saves_again(db, t, &v, begin) : 0;
+	if (r != 0)
+		return r < 0 ? r : save_again(j, db, t, &dir, &v);
 	v.mode = dir.mode & 07777;
 	v.uid = dir.uid;
 	v.gid = dir.gid;

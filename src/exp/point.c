@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "exp/structure.h"
+#include "meta/metric.h"
 #include "meta/tracked.h"
 
 void point_free(struct point *p)
@@ -166,10 +167,46 @@ static int put_on_line(struct db *db, struct point *p, struct experiment_row *e)
 	return r != 0 ? MIN(r, 0) : insert_line(db, p, e);
 }
 
+int tx_point_join(struct expfs *ex, struct db *db, uint64_t id)
+{
+	struct version_row v, last;
+	struct tracked_row t;
+	int r = version_get(db, id, &v);
+
+	if (r == 0)
+		r = version_before(db, v.tracked, v.n, &last);
+	if (r == 0)
+		r = tracked_get(db, v.tracked, &t);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (t.head != id || last.until != id || last.gone || last.experiment != v.experiment)
+		return 0;
+	r = line_has_version(db, id);
+	if (r != 0)
+		return MIN(r, 0);
+	r = version_same_content(db, id, last.id);
+	if (r <= 0)
+		return r;
+	v.id = t.head = last.id;
+	v.n = t.n = last.n;
+	t.good = t.good == id ? last.id : t.good;
+	t.changed = t.changed ? meta_id(ex->meta) : 0; /* who judges it now has looked at the one that goes */
+	r = member_move(db, id, last.id);
+	if (r == 0)
+		r = metric_copy(db, id, last.id);
+	if (r == 0)
+		r = version_delete(db, id);
+	if (r == 0)
+		r = version_update(db, &v);
+	if (r == 0)
+		r = tracked_update(db, &t);
+	return r < 0 ? r : tx_point_join(ex, db, last.id); /* that one was found out about while this one was the head */
+}
+
 int tx_point_put(struct db *db, void *arg)
 {
 	struct point *p = arg;
-	struct experiment_row e;
+	struct experiment_row e = { 0 };
 	struct line_row before;
 	struct due_row due;
 	int r = p->due ? due_get(db, p->due, &due) : 0;
@@ -184,8 +221,10 @@ int tx_point_put(struct db *db, void *arg)
 		r = due_delete(db, p->due);
 	if (r == 0)
 		r = point_hash(db, p, true);
-	if (r < 0 || !*p->hash)
+	if (r == 0 && *p->hash)
+		r = put_on_line(db, p, &e);
+	if (r < 0 || !p->checkpoint)
 		return r;
-	r = put_on_line(db, p, &e);
-	return r < 0 || !p->checkpoint ? r : version_set_experiment(db, p->checkpoint->id, e.id);
+	r = e.id ? version_set_experiment(db, p->checkpoint->id, e.id) : 0;
+	return r < 0 ? r : tx_point_join(p->ex, db, p->checkpoint->id);
 }

@@ -35,6 +35,10 @@ int point_hash(struct db *db, struct point *p, bool insert);
 /* For a transaction, with a struct point. -EAGAIN: the line is not as it was looked at. */
 int tx_point_put(struct db *db, void *point);
 
+/* A version of a checkpoint that was saved again as it was is the version before, if it belongs where that does and
+ * made no point of a line. For a transaction. */
+int tx_point_join(struct expfs *ex, struct db *db, uint64_t version);
+
 /* Have two hashes that segment in common? */
 bool point_same_segment(const char *a, const char *b, enum segment which);
 

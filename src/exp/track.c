@@ -12,6 +12,8 @@
 #include "meta/content.h"
 #include "meta/dirent.h"
 #include "meta/experiment.h"
+#include "meta/metric.h"
+#include "meta/root.h"
 #include "meta/tracked.h"
 #include "meta/version.h"
 #include "util/log.h"
@@ -204,17 +206,36 @@ int64_t track_step(const char *name, bool is_dir)
 	return step_of_name(name, is_dir, &step) ? (int64_t)step : NO_STEP;
 }
 
+int tx_track_saves_again(struct db *db, const struct tracked_row *t, const struct version_row *v, uint64_t begin)
+{
+	int r;
+
+	if (t->role != ROLE_WEIGHTS || v->complete == 0 || v->begin == begin)
+		return 0;
+	r = root_has(db, t->run);
+	return r < 0 ? r : r == 0;
+}
+
+int tx_track_end_by(struct db *db, struct version_row last, uint64_t next)
+{
+	int r;
+
+	last.until = next;
+	r = version_update(db, &last);
+	return r < 0 ? r : metric_copy(db, last.id, next);
+}
+
 /* Is it to be found out now to which experiment it belongs? Of a checkpoint that is for who finds it complete, but
- * for one that is saved a second time as it was. */
-static bool is_due(struct expfs *ex, const struct tracked_row *t, const struct version_row *v, uint64_t begin, bool same)
+ * for one that is known to be. */
+static bool is_due(struct expfs *ex, const struct tracked_row *t, const struct version_row *v)
 {
 	switch (t->role) {
 	case ROLE_WEIGHTS:
-		return same && v->complete == 1 && v->begin != begin;
+		return v->complete == 1;
 	case ROLE_HP:
 	case ROLE_MODEL:
 	case ROLE_DATA:
-		return !same && ex->config->commit_immediate;
+		return ex->config->commit_immediate;
 	}
 	return false;
 }
@@ -228,24 +249,29 @@ static int put_due(struct db *db, const struct tracked_row *t, const struct vers
 	return due_put(db, &d);
 }
 
-/* The content of a closed file is a version of its path, a new one if it differs. */
+/* The content of a closed file is a version of its path, a new one if it differs, or is a checkpoint's anew. */
 static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t, const char *name,
 			 const struct inode_row *row, uint64_t name_order, struct file_drop *drop)
 {
 	uint64_t now = meta_id(ex->meta);
-	struct version_row v = { 0 };
+	struct version_row v = { 0 }, last;
 	int r = t->head ? version_get(db, t->head, &v) : 0;
-	bool closed = row->flags & INODE_CLOSED;
-	bool same = t->head && v.object == row->object && v.size == row->size, due;
+	bool same = t->head && v.object == row->object && v.size == row->size, new;
+	int again = 0;
 
 	if (r == 0 && !same)
 		r = end_version(db, t, now, false, drop);
-	if (r < 0 || !closed)
+	if (r < 0 || !(row->flags & INODE_CLOSED))
 		return r;
-	if (!same)
+	if (same)
+		again = tx_track_saves_again(db, t, &v, row->begin);
+	if (again < 0)
+		return again;
+	last = v;
+	new = !same || again;
+	if (new)
 		v = (struct version_row){ .id = now, .tracked = t->id, .n = ++t->n, .object = row->object,
-					  .size = row->size, .complete = VERSION_UNJUDGED };
-	due = is_due(ex, t, &v, row->begin, same);
+					  .size = row->size, .complete = again ? last.complete : VERSION_UNJUDGED };
 	v.begin = row->begin;
 	v.mode = row->mode & 07777;
 	v.uid = row->uid;
@@ -256,10 +282,12 @@ static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t,
 	t->head = v.id;
 	if (t->role == ROLE_WEIGHTS)
 		t->changed = now;
-	r = same ? version_update(db, &v) : version_insert(db, &v);
-	if (r == 0 && !same && t->role == ROLE_WEIGHTS)
+	r = new ? version_insert(db, &v) : version_update(db, &v);
+	if (r == 0 && again)
+		r = tx_track_end_by(db, last, v.id);
+	if (r == 0 && new && t->role == ROLE_WEIGHTS)
 		r = tx_metric_version(db, row->ino, v.id);
-	return r < 0 || !due ? r : put_due(db, t, &v);
+	return r < 0 || !new || !is_due(ex, t, &v) ? r : put_due(db, t, &v);
 }
 
 static int track_file(struct expfs *ex, struct db *db, const struct ancestry *a, const char *name,

@@ -24,6 +24,7 @@
 #include "exp/expfs.h"
 #include "exp/file.h"
 #include "meta/tracked.h"
+#include "meta/version.h"
 
 /* The name in the directory dir, or each name of the inode whose row is this, may lead to something else
  * now. */
@@ -39,6 +40,12 @@ int tx_track_made(struct expfs *ex, struct db *db, uint64_t dir, const char *nam
 /* The content of a file is about to be changed in place. again: by a handle that was
  * closed once, as by a forked child: the version of then was none. */
 int tx_track_written(struct expfs *ex, struct db *db, uint64_t ino, bool again);
+
+/* A checkpoint holds what its version v holds, and was begun with that number. 1: it was saved again, perhaps under
+ * another experiment, and is another version until that is found out (tx_point_join()); the last one ends with
+ * the next, which has its metrics, too. */
+int tx_track_saves_again(struct db *db, const struct tracked_row *t, const struct version_row *v, uint64_t begin);
+int tx_track_end_by(struct db *db, struct version_row last, uint64_t next);
 
 /* The last version of a path ends here. */
 int tx_track_end_version(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop);

@@ -358,6 +358,13 @@ int fact_forget_hp(struct db *db)
 	return db_run(db, "DELETE FROM fact WHERE kind IN (0, 1)", "");
 }
 
+int line_has_version(struct db *db, uint64_t version)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+
+	return db_row(db, &st, "SELECT 1 FROM line WHERE version=?1", "i", (int64_t)version);
+}
+
 int line_list_runs(struct db *db, uint64_t experiment, line_run_fn f, void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;

@@ -78,6 +78,9 @@ int line_load_before(struct db *db, uint64_t run, uint64_t before, struct line_r
 /* 1 if the run was in the state between its last load up to number at, and at. */
 int line_has(struct db *db, uint64_t run, uint64_t experiment, uint64_t at);
 
+/* 1 if the version made a point of a line. */
+int line_has_version(struct db *db, uint64_t version);
+
 /* The runs on whose lines an experiment is, each once. */
 typedef int (*line_run_fn)(void *arg, uint64_t run);
 int line_list_runs(struct db *db, uint64_t experiment, line_run_fn f, void *arg);

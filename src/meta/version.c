@@ -156,6 +156,20 @@ int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, ve
 	return r;
 }
 
+int version_same_content(struct db *db, uint64_t a, uint64_t b)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+
+	return db_row(db, &st,
+		      "SELECT 1 FROM version a JOIN version b ON b.id=?2 WHERE a.id=?1 AND a.is_dir=b.is_dir AND a.size=b.size"
+		      " AND a.object IS b.object"
+		      " AND NOT EXISTS (SELECT name, object FROM member WHERE version=?1 EXCEPT SELECT name, object FROM member"
+		      " WHERE version=?2)"
+		      " AND NOT EXISTS (SELECT name, object FROM member WHERE version=?2 EXCEPT SELECT name, object FROM member"
+		      " WHERE version=?1)",
+		      "ii", (int64_t)a, (int64_t)b);
+}
+
 int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
@@ -232,6 +246,13 @@ int member_update(struct db *db, uint64_t version, const struct member_row *m, c
 {
 	return db_run(db, "UPDATE member SET mode=?3, mtime=?4, uid=?5, gid=?6 WHERE version=?1 AND name=?2", "ibiiii",
 		      (int64_t)version, name, strlen(name), (int64_t)m->mode, m->mtime, (int64_t)m->uid, (int64_t)m->gid);
+}
+
+int member_move(struct db *db, uint64_t version, uint64_t to)
+{
+	int r = db_run(db, "DELETE FROM member WHERE version=?1", "i", (int64_t)to);
+
+	return r < 0 ? r : db_run(db, "UPDATE member SET version=?2 WHERE version=?1", "ii", (int64_t)version, (int64_t)to);
 }
 
 int member_get(struct db *db, uint64_t version, const char *name, struct member_row *ret)

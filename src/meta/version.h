@@ -60,6 +60,9 @@ int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step,
 typedef int (*step_fn)(void *arg, int64_t step);
 int version_list_steps(struct db *db, uint64_t experiment, step_fn f, void *arg);
 
+/* 1 if they hold the same, with the same names. */
+int version_same_content(struct db *db, uint64_t a, uint64_t b);
+
 /* Calls f for the versions of a path, oldest first. */
 typedef int (*version_fn)(void *arg, const struct version_row *row);
 int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg);
@@ -73,6 +76,7 @@ struct member_row {
 };
 int member_insert(struct db *db, uint64_t version, const struct member_row *row, const char *name);
 int member_update(struct db *db, uint64_t version, const struct member_row *row, const char *name); /* all but object, size */
+int member_move(struct db *db, uint64_t version, uint64_t to); /* in place of those that to had */
 int member_get(struct db *db, uint64_t version, const char *name, struct member_row *ret); /* -ENOENT */
 
 /* By their place in the order of names, from 0: the one at it (its name to be freed); the place
