@@ -377,6 +377,24 @@ $(hp '{"lr": 0.2}')$(model w)$NONE"
 $(hp '{"lr": 0.2}')$(model w)$NONE"
 }
 
+@test "checkpoints of a run that is renamed right after the save belong to what the run held" {
+    local i
+    mkdir -p "$MNT/runs/s" "$MNT/old"
+    for i in r s; do
+        echo 'lr: 0.1' >"$MNT/runs/$i/config.yaml"
+        mkdir "$MNT/runs/$i/sub"
+        weights "$MNT/runs/$i/sub/step_1.safetensors" w
+    done
+    mv "$R" "$MNT/old/r"
+    mv "$MNT/runs" "$MNT/other"
+    for i in old/r other/s; do
+        equal "$(hash_of "$MNT/$i/sub/step_1.safetensors")" "$(hp '{"lr": 0.1}')$(model w)$NONE" "$i"
+    done
+    mkdir "$MNT/runs"
+    mv "$MNT/old/r" "$R"
+    equal "$(head_of)" "$(hp '{"lr": 0.1}')$(model w)$NONE"
+}
+
 @test "a configuration that does not parse keeps what it was, and status tells of it" {
     echo 'lr: 0.1' >"$R/config.yaml"
     weights "$R/step_1.safetensors" w

@@ -166,6 +166,13 @@ static int settle(struct expfs *ex, uint64_t branch, bool (*stop)(void *arg), vo
 	return r == -ENOENT || expfs_takes_nothing(r) ? 0 : r;
 }
 
+int experiment_settle_known(struct expfs *ex, uint64_t branch)
+{
+	int r = judge_changed(ex, branch);
+
+	return r < 0 ? r : settle(ex, branch, NULL, NULL);
+}
+
 int experiment_settle_until(struct expfs *ex, uint64_t branch, bool (*stop)(void *arg), void *arg)
 {
 	int r = track_moved(ex);

@@ -21,6 +21,9 @@
 int experiment_settle(struct expfs *ex, uint64_t branch);
 int experiment_settle_until(struct expfs *ex, uint64_t branch, bool (*stop)(void *arg), void *arg);
 
+/* The same, with directories that were renamed as if they were not yet. */
+int experiment_settle_known(struct expfs *ex, uint64_t branch);
+
 /* The experiment that a branch is at; -ENOENT: none yet. */
 struct experiment_head {
 	struct line_row line;

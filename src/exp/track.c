@@ -6,12 +6,12 @@
 
 #include "exp/ancestry.h"
 #include "exp/entries.h"
+#include "exp/experiment.h"
 #include "exp/metric.h"
 #include "exp/path.h"
 #include "exp/root.h"
 #include "meta/content.h"
 #include "meta/dirent.h"
-#include "meta/experiment.h"
 #include "meta/metric.h"
 #include "meta/root.h"
 #include "meta/tracked.h"
@@ -859,9 +859,32 @@ static int retrack(struct expfs *ex, uint64_t dir)
 	return 0;
 }
 
+/* The run of what is below the directory will be another; *ret: the one that it was until now, or 0. That of an
+ * experiment root is none. */
+static int run_to_leave(struct expfs *ex, struct db *db, uint64_t dir, uint64_t *ret)
+{
+	_cleanup_ancestry_ struct ancestry a = { 0 };
+	struct tracked_row t, up;
+	bool stays;
+	int r = tracked_by_dir(db, dir, &t);
+
+	*ret = 0;
+	if (r == 0)
+		r = tracked_get(db, t.parent, &up);
+	if (r == 0)
+		r = ancestry_load(ex, db, dir, &a);
+	if (r < 0)
+		return r == -ENOENT || r == -ESTALE || r == -ENAMETOOLONG ? 0 : r;
+	stays = t.run == t.id ? path_is_run(ex, a.path) : t.run == up.run;
+	r = stays ? 1 : root_has(db, t.run);
+	if (r == 0)
+		*ret = t.run;
+	return MIN(r, 0);
+}
+
 int track_moved(struct expfs *ex)
 {
-	uint64_t dir;
+	uint64_t dir, run, settled = 0;
 	int r;
 
 	for (;;) {
@@ -869,10 +892,16 @@ int track_moved(struct expfs *ex)
 			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
 			r = moved_first(db, &dir);
+			if (r == 0)
+				r = run_to_leave(ex, db, dir, &run);
 		}
 		if (r != 0)
 			return r == -ENOENT ? 0 : r;
-		r = retrack(ex, dir);
+		if (run && run != settled)
+			r = experiment_settle_known(ex, run);
+		settled = run ? run : settled;
+		if (r == 0)
+			r = retrack(ex, dir);
 		if (r < 0)
 			return expfs_takes_nothing(r) ? 0 : r;
 	}

@@ -66,7 +66,8 @@ int tx_track_dir_removed(struct expfs *ex, struct db *db, uint64_t ino, struct f
 /* Files that were being written when the last process died hold no version. */
 int track_left_open(struct expfs *ex);
 
-/* Tracks what lies below directories that were renamed, as far as the disk takes it. */
+/* Tracks what lies below directories that were renamed, as far as the disk takes it. What was saved in a run that they
+ * leave belongs to what that run held. */
 int track_moved(struct expfs *ex);
 
 #endif
