@@ -6,14 +6,13 @@
 
 #include "exp/ancestry.h"
 #include "exp/entries.h"
-#include "exp/experiment.h"
 #include "exp/metric.h"
 #include "exp/path.h"
 #include "exp/root.h"
+#include "exp/track_path.h"
 #include "meta/content.h"
 #include "meta/dirent.h"
 #include "meta/metric.h"
-#include "meta/root.h"
 #include "meta/tracked.h"
 #include "meta/version.h"
 #include "util/log.h"
@@ -22,9 +21,7 @@
 #define BATCH 256
 #define IMPORTED_BELOW (1ll << 62)
 
-/* What users do to files never fails because of what is kept about them: a row that is not as
- * it should be is told. Errors of the disk go on, for the transaction has them too. */
-static int forgive(struct expfs *ex, int r)
+int track_forgive(struct expfs *ex, int r)
 {
 	switch (-r) {
 	case EUCLEAN:
@@ -40,8 +37,7 @@ static int forgive(struct expfs *ex, int r)
 	return r;
 }
 
-/* What has the name in a directory of tracked paths gets another. */
-static int displace(struct db *db, uint64_t parent, const char *name)
+int track_displace(struct db *db, uint64_t parent, const char *name)
 {
 	struct tracked_row old, other;
 	char aside[TRACKED_NAME];
@@ -56,9 +52,7 @@ static int displace(struct db *db, uint64_t parent, const char *name)
 	return r == -ENOENT ? tracked_move(db, old.id, parent, aside) : r;
 }
 
-/* May nobody look into the directory who could not look into the one that is gone? Else its
- * history is not shown there. */
-static bool is_as_closed(struct db *db, uint64_t ino, const struct tracked_row *gone)
+bool track_is_as_closed(struct db *db, uint64_t ino, const struct tracked_row *gone)
 {
 	struct inode_row dir;
 
@@ -66,8 +60,7 @@ static bool is_as_closed(struct db *db, uint64_t ino, const struct tracked_row *
 	       (dir.mode & 0555 & ~gone->mode) == 0;
 }
 
-/* The tracked path of the i-th directory, made if it is not there. */
-static int track_dir(struct expfs *ex, struct db *db, const struct ancestry *a, size_t i, struct tracked_row *ret)
+int track_dir(struct expfs *ex, struct db *db, const struct ancestry *a, size_t i, struct tracked_row *ret)
 {
 	_cleanup_free_ char *path = NULL;
 	struct tracked_row up, t;
@@ -88,7 +81,7 @@ static int track_dir(struct expfs *ex, struct db *db, const struct ancestry *a, 
 	name = path_last(path);
 	is_run = path_is_run(ex, path);
 	r = tracked_by_name(db, up.id, name, &t);
-	again = r == 0 && t.ino == 0 && !is_run && (!t.is_dir || is_as_closed(db, a->dir[i].ino, &t));
+	again = r == 0 && t.ino == 0 && !is_run && (!t.is_dir || track_is_as_closed(db, a->dir[i].ino, &t));
 	if (again) {
 		t.ino = a->dir[i].ino;
 		t.role = t.is_dir ? t.role : ROLE_NONE;
@@ -99,7 +92,7 @@ static int track_dir(struct expfs *ex, struct db *db, const struct ancestry *a, 
 		return tracked_update(db, &t);
 	}
 	if (r == 0)
-		r = displace(db, up.id, name);
+		r = track_displace(db, up.id, name);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	t = (struct tracked_row){ .id = meta_id(ex->meta), .parent = up.id, .ino = a->dir[i].ino, .run = up.run,
@@ -148,9 +141,7 @@ static void no_good(struct tracked_row *t)
 	t->rank = 0;
 }
 
-/* Nothing stands at a tracked path any more, or nothing that counts for itself. Its role
- * tells of what it was. */
-static int end_path(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
+int track_end_path(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
 {
 	int r = end_version(db, t, meta_id(ex->meta), true, drop);
 
@@ -168,11 +159,10 @@ static int end_name(struct expfs *ex, struct db *db, const struct ancestry *a, c
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	return t.is_dir || (t.ino == 0 && t.good == 0) ? 0 : end_path(ex, db, &t, drop);
+	return t.is_dir || (t.ino == 0 && t.good == 0) ? 0 : track_end_path(ex, db, &t, drop);
 }
 
-/* Something in a checkpoint directory changed. */
-static int track_member(struct expfs *ex, struct db *db, const struct ancestry *a)
+int track_member(struct expfs *ex, struct db *db, const struct ancestry *a)
 {
 	struct tracked_row t;
 	int r = track_dir(ex, db, a, a->checkpoint, &t);
@@ -305,7 +295,7 @@ static int track_file(struct expfs *ex, struct db *db, const struct ancestry *a,
 		return r;
 	new = r < 0 || (t.is_dir && t.ino);
 	if (new && r == 0) /* exchanged with a directory that is to be moved yet */
-		r = displace(db, up.id, name);
+		r = track_displace(db, up.id, name);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (new)
@@ -578,333 +568,36 @@ static int track_lost(struct expfs *ex, struct db *db, uint64_t object)
 	return r == -ENOENT ? 0 : r;
 }
 
-struct path_list {
-	uint64_t *id;
-	size_t n;
-};
-
-static void free_paths(struct path_list *l)
-{
-	free(l->id);
-}
-
-static int add_file(void *arg, const struct tracked_row *t, const char *name)
-{
-	struct path_list *l = arg;
-	uint64_t *v;
-
-	if (t->is_dir || (t->ino == 0 && t->good == 0))
-		return 0;
-	v = array_grow(l->id, l->n, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	l->id = v;
-	v[l->n++] = t->id;
-	return 0;
-}
-
-/* Files that counted for themselves until their directory became a checkpoint, which nobody has
- * looked at since. */
-static int end_files(struct expfs *ex, struct db *db, uint64_t dir, struct file_drop *drop)
-{
-	_cleanup_(free_paths) struct path_list l = { 0 };
-	struct tracked_row t;
-	int r = tracked_list(db, dir, add_file, &l);
-
-	for (size_t i = 0; i < l.n && r == 0; i++) {
-		r = tracked_get(db, l.id[i], &t);
-		if (r == 0)
-			r = end_path(ex, db, &t, drop);
-	}
-	return r;
-}
-
-/* It is remembered who could look into it. */
-static int end_dir(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
-{
-	struct inode_row dir = { 0 };
-	int r = inode_get(db, t->ino, &dir);
-
-	if (r == 0 || r == -ESTALE)
-		r = t->role == ROLE_WEIGHTS ? end_files(ex, db, t->id, drop) : 0;
-	if (r == 0)
-		r = end_path(ex, db, t, drop);
-	t->ino = 0;
-	t->mode = dir.mode & 07777;
-	t->uid = dir.uid;
-	t->gid = dir.gid;
-	return r < 0 ? r : tracked_update(db, t);
-}
-
-static int is_any(void *arg, const struct tracked_row *t, const char *name)
-{
-	return 1;
-}
-
-/* The directory t is about to get a name. If that is one of a checkpoint, by now gone or exchanged, its
- * history goes on with t. */
-static int take_history(struct expfs *ex, struct db *db, struct tracked_row *t, uint64_t parent, const char *name,
-			struct file_drop *drop)
-{
-	struct tracked_row old;
-	int r = tracked_by_name(db, parent, name, &old);
-
-	if (r < 0 || !old.is_dir || old.role != ROLE_WEIGHTS || old.n == 0 || t->n > 0)
-		return r == -ENOENT ? 0 : r;
-	r = old.ino ? end_dir(ex, db, &old, drop) : 0;
-	if (r < 0 || !is_as_closed(db, t->ino, &old))
-		return r;
-	r = version_move(db, old.id, t->id);
-	t->n = old.n;
-	old.n = 0;
-	if (r == 0)
-		r = tracked_list(db, old.id, is_any, NULL);
-	if (r == 0)
-		return tracked_delete(db, old.id);
-	return r < 0 ? r : tracked_update(db, &old);
-}
-
-static int track_dir_renamed(struct expfs *ex, struct db *db, uint64_t ino, const char *name, struct file_drop *drop)
-{
-	_cleanup_ancestry_ struct ancestry a = { 0 };
-	struct tracked_row t, up;
-	int r;
-
-	ancestry_forget(ex);
-	r = ancestry_load(ex, db, ino, &a);
-	if (r < 0) /* deeper than paths go */
-		return r == -ENAMETOOLONG ? 0 : r;
-	r = tracked_by_dir(db, ino, &t);
-	if (r == 0 && t.role == ROLE_WEIGHTS)
-		r = end_dir(ex, db, &t, drop);
-	else if (r == 0)
-		r = 1;
-	if (r <= 0)
-		return r < 0 && r != -ENOENT ? r : moved_put(db, ino);
-	r = track_dir(ex, db, &a, a.n - 2, &up);
-	if (r == 0)
-		r = take_history(ex, db, &t, up.id, name, drop);
-	if (r == 0)
-		r = displace(db, up.id, name);
-	if (r == 0)
-		r = tracked_move(db, t.id, up.id, name);
-	if (r == 0)
-		r = tracked_update(db, &t);
-	if (r < 0 || (t.run == t.id && path_is_run(ex, a.path)))
-		return r;
-	return moved_put(db, ino);
-}
-
-static int track_dir_removed(struct expfs *ex, struct db *db, uint64_t ino, struct file_drop *drop)
-{
-	struct tracked_row t;
-	int r = tracked_by_dir(db, ino, &t);
-
-	ancestry_forget(ex); /* it may wait in the queue of directories, where it is not to be found any more */
-	return r == 0 ? end_dir(ex, db, &t, drop) : r == -ENOENT ? 0 : r;
-}
-
-/* What it was in was a checkpoint, the history of which stayed. */
-static int move_below(struct db *db, const struct tracked_row *t, uint64_t parent, const char *name)
-{
-	int r = displace(db, parent, name);
-
-	return r < 0 ? r : tracked_move(db, t->id, parent, name);
-}
-
-/* A directory below one that was renamed: which run is it in, is it a checkpoint? 1: it is
- * nowhere, and nothing in it is. */
-static int retrack_dir(struct expfs *ex, struct db *db, uint64_t ino, bool *ret_all, struct file_drop *drop)
-{
-	const struct ancestry *a;
-	struct tracked_row t, up;
-	bool is_checkpoint;
-	int r = ancestry_get(ex, db, ino, &a);
-
-	*ret_all = r == 0 && (a->gives_role || a->tracked);
-	if (r < 0)
-		return r == -ENOENT || r == -ENAMETOOLONG ? 1 : r;
-	is_checkpoint = a->checkpoint && a->checkpoint == a->n - 1;
-	if (is_checkpoint)
-		r = track_member(ex, db, a);
-	if (r == 0)
-		r = tracked_by_dir(db, ino, &t);
-	if (r == 0 && a->n > 1)
-		r = track_dir(ex, db, a, a->n - 2, &up);
-	if (r == 0 && a->n > 1 && t.parent != up.id)
-		r = move_below(db, &t, up.id, path_last(a->path));
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	t.run = a->n == 1 || path_is_run(ex, a->path) || root_is(ex, db, t.id, a->path) ? t.id : up.run;
-	if (t.role == ROLE_NONE || is_checkpoint)
-		return tracked_update(db, &t);
-	t.role = ROLE_NONE;
-	return end_path(ex, db, &t, drop);
-}
-
 int tx_track_name(struct expfs *ex, struct db *db, uint64_t dir, const char *name, struct file_drop *drop)
 {
-	return forgive(ex, track_name(ex, db, dir, name, drop));
+	return track_forgive(ex, track_name(ex, db, dir, name, drop));
 }
 
 int tx_track_gone(struct expfs *ex, struct db *db, uint64_t dir, const char *name, struct file_drop *drop)
 {
-	return forgive(ex, track_gone(ex, db, dir, name, drop));
+	return track_forgive(ex, track_gone(ex, db, dir, name, drop));
 }
 
 int tx_track_made(struct expfs *ex, struct db *db, uint64_t dir, const char *name, const struct inode_row *row)
 {
-	return forgive(ex, track_made(ex, db, dir, name, row));
+	return track_forgive(ex, track_made(ex, db, dir, name, row));
 }
 
 int tx_track_inode(struct expfs *ex, struct db *db, const struct inode_row *row, struct file_drop *drop)
 {
-	return forgive(ex, track_inode(ex, db, row, drop));
+	return track_forgive(ex, track_inode(ex, db, row, drop));
 }
 
 int tx_track_written(struct expfs *ex, struct db *db, uint64_t ino, bool again)
 {
 	int r = tx_metric_end(db, ino);
 
-	return forgive(ex, r < 0 ? r : track_written(ex, db, ino, again));
+	return track_forgive(ex, r < 0 ? r : track_written(ex, db, ino, again));
 }
 
 int tx_track_lost(struct expfs *ex, struct db *db, uint64_t object)
 {
-	return forgive(ex, track_lost(ex, db, object));
-}
-
-int tx_track_dir_removed(struct expfs *ex, struct db *db, uint64_t ino, struct file_drop *drop)
-{
-	return forgive(ex, track_dir_removed(ex, db, ino, drop));
-}
-
-int tx_track_dir_renamed(struct expfs *ex, struct db *db, uint64_t ino, const char *name, struct file_drop *drop)
-{
-	return forgive(ex, track_dir_renamed(ex, db, ino, name, drop));
-}
-
-/* A piece of one directory that is tracked anew. */
-struct retrack {
-	struct expfs *ex;
-	uint64_t dir, after; /* entries with an id above that */
-	bool all;            /* also those whose names alone give no role */
-	struct file_drop drop;
-	struct {
-		uint64_t id, ino;
-		bool is_dir;
-		char name[256];
-	} v[BATCH];
-	size_t n;
-};
-
-static int add_entry(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row)
-{
-	struct retrack *k = arg;
-
-	if (k->n == BATCH)
-		return 1;
-	k->v[k->n].id = d->id;
-	k->v[k->n].ino = d->ino;
-	k->v[k->n].is_dir = d->type == DT_DIR;
-	snprintf(k->v[k->n++].name, 256, "%s", name);
-	return 0;
-}
-
-/* Damaged rows may give a directory several names, by which it would be its own ancestor. */
-static int put_below(struct db *db, uint64_t dir, uint64_t ino)
-{
-	struct dirent_row d;
-	int r = ino == META_ROOT ? -ENOENT : dirent_of(db, ino, &d, NULL);
-
-	return r == 0 && d.parent == dir ? moved_put(db, ino) : r == -ENOENT ? 0 : r;
-}
-
-/* 1: there may be more. Directories are put into the queue before this one leaves it. */
-static int tx_retrack(struct db *db, void *arg)
-{
-	struct retrack *k = arg;
-	int r;
-
-	k->drop.n = 0;
-	k->n = 0;
-	r = k->after == 0 ? retrack_dir(k->ex, db, k->dir, &k->all, &k->drop) : 0;
-	if (r == 0)
-		r = k->all ? dirent_list(db, k->dir, k->after, UINT64_MAX >> 1, false, add_entry, k) :
-			     dirent_list_roles(db, k->dir, k->after, add_entry, k);
-	for (size_t i = 0; i < k->n && r >= 0; i++)
-		r = k->v[i].is_dir ? put_below(db, k->dir, k->v[i].ino) :
-				     tx_track_name(k->ex, db, k->dir, k->v[i].name, &k->drop);
-	if (r >= 0 && k->n < BATCH)
-		r = moved_delete(db, k->dir);
-	return r < 0 ? r : k->n == BATCH;
-}
-
-static int retrack(struct expfs *ex, uint64_t dir)
-{
-	_cleanup_free_ struct retrack *k = calloc(1, sizeof(*k));
-	int r;
-
-	if (!k)
-		return -ENOMEM;
-	k->ex = ex;
-	k->dir = dir;
-	do {
-		r = expfs_write(ex, tx_retrack, k);
-		if (r < 0)
-			return r;
-		file_drop_finish(ex, &k->drop);
-		k->after = k->n > 0 ? k->v[k->n - 1].id : 0;
-	} while (r == 1);
-	return 0;
-}
-
-/* The run of what is below the directory will be another; *ret: the one that it was until now, or 0. That of an
- * experiment root is none. */
-static int run_to_leave(struct expfs *ex, struct db *db, uint64_t dir, uint64_t *ret)
-{
-	_cleanup_ancestry_ struct ancestry a = { 0 };
-	struct tracked_row t, up;
-	bool stays;
-	int r = tracked_by_dir(db, dir, &t);
-
-	*ret = 0;
-	if (r == 0)
-		r = tracked_get(db, t.parent, &up);
-	if (r == 0)
-		r = ancestry_load(ex, db, dir, &a);
-	if (r < 0)
-		return r == -ENOENT || r == -ESTALE || r == -ENAMETOOLONG ? 0 : r;
-	stays = t.run == t.id ? path_is_run(ex, a.path) : t.run == up.run;
-	r = stays ? 1 : root_has(db, t.run);
-	if (r == 0)
-		*ret = t.run;
-	return MIN(r, 0);
-}
-
-int track_moved(struct expfs *ex)
-{
-	uint64_t dir, run, settled = 0;
-	int r;
-
-	for (;;) {
-		{
-			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-			r = moved_first(db, &dir);
-			if (r == 0)
-				r = run_to_leave(ex, db, dir, &run);
-		}
-		if (r != 0)
-			return r == -ENOENT ? 0 : r;
-		if (run && run != settled)
-			r = experiment_settle_known(ex, run);
-		settled = run ? run : settled;
-		if (r == 0)
-			r = retrack(ex, dir);
-		if (r < 0)
-			return expfs_takes_nothing(r) ? 0 : r;
-	}
+	return track_forgive(ex, track_lost(ex, db, object));
 }
 
 struct left_open {
