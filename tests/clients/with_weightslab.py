@@ -7,7 +7,9 @@ segment changes at every load, as the step that was loaded enters it.
 import json
 import os
 import re
+import sys
 import zipfile
+from pathlib import Path
 
 os.environ.update(
     WEIGHTSLAB_OPENCODE_AUTOINSTALL="0",  # importing it would start a download
@@ -426,6 +428,19 @@ def curves(top):
         steps, = base.sql("select count(distinct step) from signals where metric_name = 'model/grad_norm'"
                           ).fetchone()
     assert steps >= 40, steps
+
+
+@test("weightslab-curves shows each row once, though roots have copies of each other's, and the same when asked again")
+def all_curves(top):
+    view(top, ".expfs")
+    program = Path(__file__).resolve().parents[2] / "contrib" / "weightslab-curves"
+    shown = json.loads(run(sys.executable, program, top, "--json"))
+    kept = "metric_name, experiment_hash, step, metric_value, timestamp"
+    with duckdb.connect(str(top / "checkpoints" / "loggers" / "loggers.duckdb"), read_only=True) as base:
+        rows = {json.dumps(row) for row in base.sql(f"select {kept} from signals").fetchall()}
+    told = {json.dumps([row[name] for name in kept.split(", ")]) for row in shown}
+    assert rows and rows <= told and len(set(map(json.dumps, shown))) == len(shown), (len(rows), len(told))
+    assert run(sys.executable, program, top, "--json") == json.dumps(shown) + "\n"
 
 
 @after_remount("the manifest is sound, and a new process resumes from its newest weights")
