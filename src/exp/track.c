@@ -106,6 +106,14 @@ int track_dir(struct expfs *ex, struct db *db, const struct ancestry *a, size_t 
 
 _Static_assert((int)ROLE_WEIGHTS == TRACKED_CHECKPOINT, "roles are stored by their numbers");
 
+/* It has no complete version, or none that is to be had. */
+static void no_good(struct tracked_row *t)
+{
+	t->good = 0;
+	t->step = NO_STEP;
+	t->rank = 0;
+}
+
 /* The version that the path holds ends, and what cannot be kept goes. */
 static int end_version(struct db *db, struct tracked_row *t, uint64_t until, bool gone, struct file_drop *drop)
 {
@@ -124,6 +132,8 @@ static int end_version(struct db *db, struct tracked_row *t, uint64_t until, boo
 	if (content.state == CONTENT_SEALED)
 		return version_update(db, &v);
 	t->n--;
+	if (t->good == v.id)
+		no_good(t);
 	r = version_delete(db, v.id);
 	return r < 0 ? r : file_drop_object(db, content.id, drop);
 }
@@ -131,14 +141,6 @@ static int end_version(struct db *db, struct tracked_row *t, uint64_t until, boo
 int tx_track_end_version(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
 {
 	return end_version(db, t, meta_id(ex->meta), false, drop);
-}
-
-/* It has no complete version, or none that is to be had. */
-static void no_good(struct tracked_row *t)
-{
-	t->good = 0;
-	t->step = NO_STEP;
-	t->rank = 0;
 }
 
 int track_end_path(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
@@ -479,6 +481,8 @@ static int unmake_version(struct expfs *ex, struct db *db, struct tracked_row *t
 	struct version_row v;
 	int r = version_get(db, t->head, &v);
 
+	if (r == 0 && t->good == v.id)
+		no_good(t);
 	if (r == 0)
 		r = version_delete(db, v.id);
 	if (r == 0)
