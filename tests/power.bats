@@ -518,6 +518,25 @@ PY
 }
 has_large_objects() { (($(find "$STORE/objects" -size +2M | wc -l) == $1)); }
 
+@test "a checkpoint directory of which a file is lost leaves nothing of the others behind" {
+    program <<'PY'
+os.mkdir("checkpoint-5")
+def save(name, data, synced):
+    with open("checkpoint-5/" + name, "wb") as f:
+        f.write(data)
+        f.flush()
+        if synced: os.fsync(f.fileno())
+save("a.bin", b"a" * 50000, True); save("b.bin", b"b" * 50000, False); save("trainer_state.json", b"{}", True)
+assert os.readlink(".expfs/latest").endswith("checkpoint-5")
+for name in os.listdir("checkpoint-5"): os.unlink("checkpoint-5/" + name)
+os.rmdir("checkpoint-5")
+PY
+    sync_names
+    power_cut
+    umount_store
+    "$EXPFS" fsck "$STORE"
+}
+
 @test "a log that is open for more than a minute is there after a power cut, a save is whole or not there" {
     local pid i
     program >"$SCRATCH/saved" 2>&1 3>&- <<'PY' &

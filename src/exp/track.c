@@ -545,6 +545,45 @@ static int track_written(struct expfs *ex, struct db *db, uint64_t ino, bool aga
 	return MIN(r, 0);
 }
 
+struct object_list {
+	uint64_t *id;
+	size_t n;
+};
+
+static void free_objects(struct object_list *l)
+{
+	free(l->id);
+}
+
+static int add_object(void *arg, const struct member_row *m, const char *name)
+{
+	struct object_list *l = arg;
+	uint64_t *v = array_grow(l->id, l->n, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	l->id = v;
+	v[l->n++] = m->object;
+	return 0;
+}
+
+/* With the version of a directory goes what only that had of its files; the bytes go with the garbage of the mount. */
+static int delete_lost(struct db *db, uint64_t id, uint64_t lost)
+{
+	_cleanup_(free_objects) struct object_list l = { 0 };
+	int r = member_list(db, id, add_object, &l);
+
+	if (r == 0)
+		r = version_delete(db, id);
+	for (size_t i = 0; i < l.n && r == 0; i++) {
+		if (!l.id[i] || l.id[i] == lost)
+			continue;
+		r = content_refs(db, l.id[i]);
+		r = r == 0 ? content_delete(db, l.id[i]) : MIN(r, 0);
+	}
+	return r;
+}
+
 static int track_lost(struct expfs *ex, struct db *db, uint64_t object)
 {
 	uint64_t id;
@@ -565,7 +604,7 @@ static int track_lost(struct expfs *ex, struct db *db, uint64_t object)
 			r = tracked_update(db, &t);
 		}
 		if (r == 0 || r == -ENOENT)
-			r = version_delete(db, id);
+			r = delete_lost(db, id, object);
 		if (r < 0)
 			return r;
 	}

@@ -156,11 +156,11 @@ class Model:
         self.sync(self.fds[fd], acknowledged)
 
     def do_syncdir(self, path, acknowledged):
-        """Is for what is closed, and for what has nothing to go back to."""
+        """Is for what is closed, and for what has nothing to go back to; of what was empty it may be."""
         for name in [n for p, n in self.nodes.items() if isinstance(n, Name) and posixpath.dirname(p) == path]:
             if name.file.written is None and not name.file.content.changes:
                 self.sync(name.file, acknowledged)
-            elif name.file.written is not None and None in name.history:
+            elif name.file.written is not None and (None in name.history or not any(c.now for c in name.history)):
                 self.sync(name.file, acknowledged and name.history == [None])
 
     def do_rename(self, path, to):
