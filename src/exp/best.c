@@ -478,28 +478,6 @@ static int look_into_run(const struct checkpoint_set *s, const uint64_t *ids, ui
 	return r;
 }
 
-struct id_list {
-	uint64_t *v;
-	size_t n;
-};
-
-static void free_ids(struct id_list *l)
-{
-	free(l->v);
-}
-
-static int add_id(void *arg, uint64_t id)
-{
-	struct id_list *l = arg;
-	uint64_t *v = array_grow(l->v, l->n, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	l->v = v;
-	v[l->n++] = id;
-	return 0;
-}
-
 /* The runs of what the set is of, each once. */
 static int list_runs(const struct checkpoint_set *s, struct id_list *ret)
 {
@@ -508,11 +486,11 @@ static int list_runs(const struct checkpoint_set *s, struct id_list *ret)
 
 	for (size_t i = 0; i < s->n; i++) {
 		struct tracked_row t;
-		int r = s->scope == TRACKED_EXPERIMENT ? line_list_runs(db, s->ids[i], add_id, ret) :
+		int r = s->scope == TRACKED_EXPERIMENT ? line_list_runs(db, s->ids[i], id_list_add, ret) :
 							 tracked_get(db, s->ids[i], &t);
 
 		if (r == 0 && s->scope != TRACKED_EXPERIMENT)
-			r = add_id(ret, t.run);
+			r = id_list_add(ret, t.run);
 		if (r < 0 && r != -ENOENT)
 			return r;
 	}
@@ -546,7 +524,7 @@ static int resolve(const struct checkpoint_set *s, const struct found *found, st
 
 static int find_best(const struct checkpoint_set *s, struct best *ret)
 {
-	_cleanup_(free_ids) struct id_list runs = { 0 };
+	_cleanup_(id_list_free) struct id_list runs = { 0 };
 	_cleanup_free_ uint64_t *ids = malloc((s->n + 1) * sizeof(*ids));
 	struct found found = { .any = false };
 	int r = ids ? list_runs(s, &runs) : -ENOMEM;

@@ -307,28 +307,6 @@ static int take_entries(struct db *db, struct event *e)
 	return MIN(r, 0);
 }
 
-struct ids {
-	uint64_t *v;
-	size_t n;
-};
-
-static void ids_free(struct ids *l)
-{
-	free(l->v);
-}
-
-static int add_id(void *arg, uint64_t id)
-{
-	struct ids *l = arg;
-	uint64_t *v = array_grow(l->v, l->n, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	l->v = v;
-	v[l->n++] = id;
-	return 0;
-}
-
 /* An experiment that weights made, to its place among those that the manifest lists. */
 static int put_back(struct db *db, struct event *e, uint64_t id)
 {
@@ -351,8 +329,8 @@ static int put_back(struct db *db, struct event *e, uint64_t id)
 /* In a copy weights may come before the manifest, in no order. */
 static int take_first_manifest(struct db *db, struct event *e)
 {
-	_cleanup_(ids_free) struct ids ids = { 0 };
-	int r = root_list_experiments(db, e->root.id, add_id, &ids);
+	_cleanup_(id_list_free) struct id_list ids = { 0 };
+	int r = root_list_experiments(db, e->root.id, id_list_add, &ids);
 
 	if (r == 0)
 		r = root_forget_lines(db, e->root.id);

@@ -35,6 +35,14 @@ int entries_add(void *arg, const struct dirent_row *d, const char *name, const s
  * and the array is as it was. */
 void *array_grow(void *v, size_t n, size_t size);
 
+/* Numbers of rows, as queries give them; arg of id_list_add() is the list. */
+struct id_list {
+	uint64_t *v;
+	size_t n;
+};
+int id_list_add(void *arg, uint64_t id);
+void id_list_free(struct id_list *l);
+
 char *path_join(const char *dir, const char *name); /* to be freed */
 const char *path_last(const char *path); /* the last component */
 
