@@ -22,6 +22,11 @@ field() { "$EXPFS" status --store "$STORE" --json | python3 -c 'import json, sys
     refused 2 "$EXPFS"
 }
 
+@test "branch says of a --from that is no UTF-8 that it is none, not of the new name" {
+    refused 2 "$EXPFS" branch new --from $'\xff' --store "$STORE"
+    [[ $MESSAGE == *"--from"* ]] || fail "$MESSAGE"
+}
+
 @test "every help fits a screen" {
     local c
     for c in "" init mount umount status log show branch load commit history restore forget signal fsck version help; do

@@ -2,44 +2,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/ask.h"
 #include "cmd/client.h"
 #include "cmd/cmd.h"
-#include "cmd/target.h"
 #include "op/reply.h"
 #include "util/log.h"
 
-struct options {
-	const char *store, *from;
-	bool json;
-};
-
-static enum op_exit parse_options(int argc, char **argv, struct options *ret)
-{
-	static const struct option options[] = { { "store", required_argument, NULL, 's' },
-						 { "from", required_argument, NULL, 'f' },
-						 { "json", no_argument, NULL, 'j' },
-						 { 0 } };
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":", options, NULL)) >= 0) {
-		if (c == 's')
-			ret->store = optarg;
-		else if (c == 'f')
-			ret->from = optarg;
-		else if (c == 'j')
-			ret->json = true;
-		else
-			return (enum op_exit)cmd_bad_option(argc, argv, c);
-	}
-	return OP_DONE;
-}
-
-static void print_branches(const json_t *branches)
+static enum op_exit print_branches(const json_t *answer)
 {
 	const json_t *b;
 	size_t i;
 
-	json_array_foreach (branches, i, b) {
+	json_array_foreach (json_object_get(answer, "branches"), i, b) {
 		const json_t *latest = json_object_get(b, "latest");
 		const char *head = cmd_string(b, "head");
 
@@ -50,76 +24,65 @@ static void print_branches(const json_t *branches)
 			printf(", step %" JSON_INTEGER_FORMAT, cmd_number(latest, "step"));
 		putchar('\n');
 	}
+	return OP_DONE;
 }
 
-static enum op_exit list(const struct options *o)
+static enum op_exit list(struct ask *a)
 {
-	_cleanup_json_ json_t *status = NULL, *answer = NULL;
-	_cleanup_target_ struct target t = { 0 };
-	enum op_exit exit = target_open("branch", NULL, o->store, TARGET_THERE, &t);
+	_cleanup_json_ json_t *status = NULL;
+	enum op_exit exit = ask_path(a, NULL, TARGET_THERE);
 
 	if (exit == OP_DONE)
-		exit = client_run(t.store, "status", NULL, &status);
-	if (exit != OP_DONE)
-		return exit;
-	if (!o->json) {
-		print_branches(json_object_get(status, "branches"));
-		return exit;
-	}
-	answer = json_pack("{s:O}", "branches", json_object_get(status, "branches"));
-	cmd_print_json(answer);
-	return exit;
+		exit = client_run(a->target.store, "status", NULL, &status);
+	if (exit == OP_DONE)
+		a->answer = json_pack("{s:O}", "branches", json_object_get(status, "branches"));
+	return ask_print(a, exit, print_branches);
 }
 
 /* The name of the run, as it is given or as runs/NAME in a mount. */
-static enum op_exit put_name(const char *operand, const struct target *t, json_t *args)
+static enum op_exit put_name(struct ask *a, const char *operand)
 {
-	const char *name = t->path ? t->path : operand;
+	const char *path = a->target.path, *name = path ? path : operand;
 
-	if (t->path && strncmp(name, "runs/", 5) == 0)
+	if (path && strncmp(name, "runs/", 5) == 0)
 		name += 5;
-	else if (t->path)
+	else if (path)
 		name = "";
-	if (*name && !strchr(name, '/') && json_object_set_new(args, "new", json_string(name)) == 0)
+	if (*name && !strchr(name, '/') && json_object_set_new(a->args, "new", json_string(name)) == 0)
 		return OP_DONE;
 	log_msg("branch: %s: is no name of a run; give NAME, or PATH/runs/NAME", operand);
 	return OP_USAGE;
 }
 
-static enum op_exit make(const char *operand, const struct options *o)
+static enum op_exit make(struct ask *a, const char *operand, const char *from)
 {
-	_cleanup_json_ json_t *args = json_pack("{s:s}", "from", o->from), *answer = NULL;
-	_cleanup_target_ struct target t = { 0 };
 	const char *path = strchr(operand, '/') ? operand : NULL;
-	enum op_exit exit = target_open("branch", path, o->store, TARGET_GONE, &t);
+	enum op_exit exit = target_open("branch", path, a->store, TARGET_GONE, &a->target);
 
 	if (exit == OP_DONE)
-		exit = put_name(operand, &t, args);
+		exit = put_name(a, operand);
+	if (exit == OP_DONE && json_object_set_new(a->args, "from", json_string(from)) < 0) {
+		log_msg("branch: --from: that is no hash and no branch; expfs log shows the hashes, expfs status the branches");
+		return OP_USAGE;
+	}
 	if (exit == OP_DONE)
-		exit = client_run(t.store, "branch", args, &answer);
-	if (exit == OP_NO)
-		cmd_say_no(answer);
-	if (exit != OP_DONE)
-		return exit;
-	if (o->json)
-		cmd_print_json(answer);
-	else
-		cmd_print_loaded(answer);
-	return exit;
+		exit = ask_run(a, "branch");
+	return ask_print(a, exit, cmd_print_loaded);
 }
 
 static int run(int argc, char **argv)
 {
-	struct options o = { .json = false };
-	enum op_exit exit = parse_options(argc, argv, &o);
+	_cleanup_ask_ struct ask a = { .command = "branch" };
+	const char *from = NULL;
+	enum op_exit exit = ask_options(&a, argc, argv, "from", &from);
 
 	if (exit != OP_DONE)
 		return exit;
-	if (argc == optind && !o.from)
-		return list(&o);
-	if (argc - optind != 1 || !o.from)
+	if (argc == optind && !from)
+		return list(&a);
+	if (argc - optind != 1 || !from)
 		return cmd_bad_operands(&cmd_branch);
-	return make(argv[optind], &o);
+	return make(&a, argv[optind], from);
 }
 
 const struct command cmd_branch = {

@@ -19,12 +19,23 @@ extern const struct command cmd_init, cmd_mount, cmd_umount, cmd_status, cmd_log
 /* What mount(8) runs for -t expfs, with its exit statuses. */
 int mount_helper(int argc, char **argv);
 
+/* A long option: its value is put into value or, where it takes none, flag is set. */
+struct cmd_option {
+	const char *name; /* NULL ends a list of them */
+	const char **value;
+	bool *flag;
+};
+#define CMD_OPTIONS_MAX 4
+
+/* Parses the options of argv; the operands begin at optind then. What is wrong was told. */
+enum op_exit cmd_options(int argc, char **argv, const struct cmd_option *options);
+
 /* Says what is wrong with an option: c is what getopt_long() gave, whose short
  * options begin with a colon. OP_USAGE. */
-int cmd_bad_option(int argc, char **argv, int c);
+enum op_exit cmd_bad_option(int argc, char **argv, int c);
 
 /* Says that other operands are wanted. OP_USAGE. */
-int cmd_bad_operands(const struct command *c);
+enum op_exit cmd_bad_operands(const struct command *c);
 
 /* Parts of an answer; "" and 0 where it does not have them. */
 const char *cmd_string(const json_t *j, const char *key);
@@ -37,7 +48,7 @@ void cmd_say_no(const json_t *answer);
 void cmd_print_text(const char *text);
 
 /* Prints the answer of load or branch. */
-void cmd_print_loaded(const json_t *answer);
+enum op_exit cmd_print_loaded(const json_t *answer);
 
 /* Prints an answer as JSON. */
 void cmd_print_json(const json_t *j);

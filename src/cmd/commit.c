@@ -1,41 +1,30 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include "cmd/client.h"
+#include "cmd/ask.h"
 #include "cmd/cmd.h"
-#include "cmd/target.h"
-#include "op/reply.h"
 
-static void print(const json_t *answer)
+static enum op_exit print(const json_t *answer)
 {
 	cmd_print_text(cmd_string(answer, "branch"));
 	printf(": %s%s\n", json_is_true(json_object_get(answer, "committed")) ? "" : "nothing is pending, it is at ",
 	       cmd_string(answer, "hash"));
+	return OP_DONE;
 }
 
 static int run(int argc, char **argv)
 {
-	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
-	_cleanup_target_ struct target t = { 0 };
-	struct target_options o;
-	enum op_exit exit = target_options(argc, argv, &o);
+	_cleanup_ask_ struct ask a = { .command = "commit" };
+	enum op_exit exit = ask_options(&a, argc, argv, NULL, NULL);
 
 	if (exit != OP_DONE)
 		return exit;
 	if (argc - optind > 1)
 		return cmd_bad_operands(&cmd_commit);
-	exit = target_open_branch("commit", argv[optind], o.store, args, &t);
+	exit = ask_branch(&a, argv[optind]);
 	if (exit == OP_DONE)
-		exit = client_run(t.store, "commit", args, &answer);
-	if (exit == OP_NO)
-		cmd_say_no(answer);
-	if (exit != OP_DONE)
-		return exit;
-	if (o.json)
-		cmd_print_json(answer);
-	else
-		print(answer);
-	return exit;
+		exit = ask_run(&a, "commit");
+	return ask_print(&a, exit, print);
 }
 
 const struct command cmd_commit = {

@@ -1,13 +1,10 @@
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "cmd/client.h"
+#include "cmd/ask.h"
 #include "cmd/cmd.h"
-#include "cmd/target.h"
-#include "op/reply.h"
 
-static void print(const json_t *answer)
+static enum op_exit print(const json_t *answer)
 {
 	size_t n = json_array_size(json_object_get(answer, "forgotten")), i;
 	const json_t *kept;
@@ -18,16 +15,15 @@ static void print(const json_t *answer)
 	printf(" freed\n");
 	json_array_foreach (json_object_get(answer, "kept"), i, kept)
 		printf("version %" JSON_INTEGER_FORMAT " is kept: %s\n", cmd_number(kept, "n"), cmd_string(kept, "why"));
+	return OP_DONE;
 }
 
 static int run(int argc, char **argv)
 {
-	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
-	_cleanup_target_ struct target t = { 0 };
+	_cleanup_ask_ struct ask a = { .command = "forget" };
 	_cleanup_free_ char *path = NULL;
-	struct target_options o;
-	enum op_exit exit = target_options(argc, argv, &o);
 	uint64_t n = 0;
+	enum op_exit exit = ask_options(&a, argc, argv, NULL, NULL);
 
 	if (exit != OP_DONE)
 		return exit;
@@ -35,22 +31,14 @@ static int run(int argc, char **argv)
 		return cmd_bad_operands(&cmd_forget);
 	exit = target_split("forget", argv[optind], &path, &n);
 	if (exit == OP_DONE)
-		exit = target_open("forget", path, o.store, TARGET_GONE, &t);
-	if (exit == OP_DONE && (reply_put_path(args, t.path) < 0 || (n && json_object_set_new(args, "n", json_integer((json_int_t)n)) < 0)))
+		exit = ask_path(&a, path, TARGET_GONE);
+	if (exit == OP_DONE && n && json_object_set_new(a.args, "n", json_integer((json_int_t)n)) < 0)
 		exit = OP_FAILED;
 	if (exit == OP_DONE)
-		exit = client_run(t.store, "forget", args, &answer);
+		exit = ask_run(&a, "forget");
 	if (exit == OP_NO && n == 0)
-		return target_say_unknown("forget", &t, answer);
-	if (exit == OP_NO)
-		cmd_say_no(answer);
-	if (exit != OP_DONE)
-		return exit;
-	if (o.json)
-		cmd_print_json(answer);
-	else
-		print(answer);
-	return exit;
+		return target_say_unknown("forget", &a.target, a.answer);
+	return ask_print(&a, exit, print);
 }
 
 const struct command cmd_forget = {

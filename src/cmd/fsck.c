@@ -40,22 +40,13 @@ static void print(const json_t *answer)
 
 static int run(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "repair", no_argument, NULL, 'r' }, { "json", no_argument, NULL, 'j' }, { 0 }
-	};
-	_cleanup_json_ json_t *args = NULL, *answer = NULL;
 	bool repair = false, json = false;
-	enum op_exit exit;
-	int c;
+	const struct cmd_option options[] = { { "repair", .flag = &repair }, { "json", .flag = &json }, { NULL } };
+	_cleanup_json_ json_t *args = NULL, *answer = NULL;
+	enum op_exit exit = cmd_options(argc, argv, options);
 
-	while ((c = getopt_long(argc, argv, ":", options, NULL)) >= 0) {
-		if (c == 'r')
-			repair = true;
-		else if (c == 'j')
-			json = true;
-		else
-			return cmd_bad_option(argc, argv, c);
-	}
+	if (exit != OP_DONE)
+		return exit;
 	if (argc - optind != 1)
 		return cmd_bad_operands(&cmd_fsck);
 	progress_enable();

@@ -1,9 +1,8 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include "cmd/client.h"
+#include "cmd/ask.h"
 #include "cmd/cmd.h"
-#include "cmd/target.h"
 #include "op/reply.h"
 #include "util/util.h"
 
@@ -24,7 +23,7 @@ static void print_version(const json_t *v)
 	putchar('\n');
 }
 
-static void print(const json_t *answer)
+static enum op_exit print(const json_t *answer)
 {
 	const json_t *v;
 	size_t i;
@@ -32,33 +31,24 @@ static void print(const json_t *answer)
 	printf("%7s  %-19s  %10s  %-10s  %8s  %-32s  %s\n", "version", "time", "size", "", "step", "digest", "found at");
 	json_array_foreach (json_object_get(answer, "versions"), i, v)
 		print_version(v);
+	return OP_DONE;
 }
 
 static int run(int argc, char **argv)
 {
-	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
-	_cleanup_target_ struct target t = { 0 };
-	struct target_options o;
-	enum op_exit exit = target_options(argc, argv, &o);
+	_cleanup_ask_ struct ask a = { .command = "history" };
+	enum op_exit exit = ask_options(&a, argc, argv, NULL, NULL);
 
 	if (exit != OP_DONE)
 		return exit;
 	if (argc - optind != 1)
 		return cmd_bad_operands(&cmd_history);
-	exit = target_open("history", argv[optind], o.store, TARGET_GONE, &t);
-	if (exit == OP_DONE && reply_put_path(args, t.path) < 0)
-		exit = OP_FAILED;
+	exit = ask_path(&a, argv[optind], TARGET_GONE);
 	if (exit == OP_DONE)
-		exit = client_run(t.store, "history", args, &answer);
+		exit = ask_run(&a, "history");
 	if (exit == OP_NO)
-		return target_say_unknown("history", &t, answer);
-	if (exit != OP_DONE)
-		return exit;
-	if (o.json)
-		cmd_print_json(answer);
-	else
-		print(answer);
-	return exit;
+		return target_say_unknown("history", &a.target, a.answer);
+	return ask_print(&a, exit, print);
 }
 
 const struct command cmd_history = {

@@ -1,13 +1,11 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include "cmd/client.h"
+#include "cmd/ask.h"
 #include "cmd/cmd.h"
-#include "cmd/target.h"
-#include "op/reply.h"
 #include "util/log.h"
 
-void cmd_print_loaded(const json_t *answer)
+enum op_exit cmd_print_loaded(const json_t *answer)
 {
 	const char *checkpoint = cmd_string(answer, "checkpoint");
 
@@ -19,35 +17,26 @@ void cmd_print_loaded(const json_t *answer)
 	if (json_is_integer(json_object_get(answer, "step")))
 		printf(", step %" JSON_INTEGER_FORMAT, cmd_number(answer, "step"));
 	printf(*checkpoint ? "\n" : ", which has no checkpoint\n");
+	return OP_DONE;
 }
 
 static int run(int argc, char **argv)
 {
-	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
-	_cleanup_target_ struct target t = { 0 };
-	struct target_options o;
-	enum op_exit exit = target_options(argc, argv, &o);
+	_cleanup_ask_ struct ask a = { .command = "load" };
+	enum op_exit exit = ask_options(&a, argc, argv, NULL, NULL);
 
 	if (exit != OP_DONE)
 		return exit;
 	if (argc - optind < 1 || argc - optind > 2)
 		return cmd_bad_operands(&cmd_load);
-	if (json_object_set_new(args, "hash", json_string(argv[optind])) < 0) {
+	if (json_object_set_new(a.args, "hash", json_string(argv[optind])) < 0) {
 		log_msg("load: that is no hash; give HASH or HASH@STEP, as expfs log shows them");
 		return OP_USAGE;
 	}
-	exit = target_open_branch("load", argv[optind + 1], o.store, args, &t);
+	exit = ask_branch(&a, argv[optind + 1]);
 	if (exit == OP_DONE)
-		exit = client_run(t.store, "load", args, &answer);
-	if (exit == OP_NO)
-		cmd_say_no(answer);
-	if (exit != OP_DONE)
-		return exit;
-	if (o.json)
-		cmd_print_json(answer);
-	else
-		cmd_print_loaded(answer);
-	return exit;
+		exit = ask_run(&a, "load");
+	return ask_print(&a, exit, cmd_print_loaded);
 }
 
 const struct command cmd_load = {

@@ -9,6 +9,7 @@ expfs_SOURCES = \
 	src/cmd/mount_helper.c \
 	src/cmd/umount.c \
 	src/cmd/target.c src/cmd/target.h \
+	src/cmd/ask.c src/cmd/ask.h \
 	src/cmd/status.c \
 	src/cmd/log.c \
 	src/cmd/show.c \

@@ -1,42 +1,33 @@
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "cmd/client.h"
+#include "cmd/ask.h"
 #include "cmd/cmd.h"
-#include "cmd/target.h"
 #include "op/experiments.h"
-#include "op/reply.h"
+
+static enum op_exit print(const json_t *answer)
+{
+	_cleanup_free_ char *text = experiments_text(answer);
+
+	if (!text)
+		return OP_FAILED;
+	fputs(text, stdout);
+	return OP_DONE;
+}
 
 static int run(int argc, char **argv)
 {
-	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
-	_cleanup_target_ struct target t = { 0 };
-	_cleanup_free_ char *text = NULL;
-	struct target_options o;
-	enum op_exit exit = target_options(argc, argv, &o);
+	_cleanup_ask_ struct ask a = { .command = "log" };
+	enum op_exit exit = ask_options(&a, argc, argv, NULL, NULL);
 
 	if (exit != OP_DONE)
 		return exit;
 	if (argc - optind > 1)
 		return cmd_bad_operands(&cmd_log);
-	exit = argv[optind] ? target_open_branch("log", argv[optind], o.store, args, &t) :
-			      target_open("log", NULL, o.store, TARGET_THERE, &t);
+	exit = argv[optind] ? ask_branch(&a, argv[optind]) : ask_path(&a, NULL, TARGET_THERE);
 	if (exit == OP_DONE)
-		exit = client_run(t.store, "log", args, &answer);
-	if (exit == OP_NO)
-		cmd_say_no(answer);
-	if (exit != OP_DONE)
-		return exit;
-	if (o.json) {
-		cmd_print_json(answer);
-		return exit;
-	}
-	text = experiments_text(answer);
-	if (!text)
-		return OP_FAILED;
-	fputs(text, stdout);
-	return exit;
+		exit = ask_run(&a, "log");
+	return ask_print(&a, exit, print);
 }
 
 const struct command cmd_log = {

@@ -74,7 +74,7 @@ static int unknown(const char *name)
 	return OP_USAGE;
 }
 
-int cmd_bad_option(int argc, char **argv, int c)
+enum op_exit cmd_bad_option(int argc, char **argv, int c)
 {
 	const char *what = c == ':' ? "wants a value" : "no such option";
 
@@ -85,10 +85,28 @@ int cmd_bad_option(int argc, char **argv, int c)
 	return OP_USAGE;
 }
 
-int cmd_bad_operands(const struct command *c)
+enum op_exit cmd_bad_operands(const struct command *c)
 {
 	log_msg("usage: expfs %s%s%s", c->name, *c->usage ? " " : "", c->usage);
 	return OP_USAGE;
+}
+
+enum op_exit cmd_options(int argc, char **argv, const struct cmd_option *options)
+{
+	struct option long_options[CMD_OPTIONS_MAX + 1] = { 0 };
+	int c;
+
+	for (int i = 0; options[i].name && i < CMD_OPTIONS_MAX; i++)
+		long_options[i] = (struct option){ options[i].name, options[i].value ? required_argument : no_argument, NULL, i };
+	while ((c = getopt_long(argc, argv, ":", long_options, NULL)) >= 0) {
+		if (c >= CMD_OPTIONS_MAX)
+			return cmd_bad_option(argc, argv, c);
+		if (options[c].value)
+			*options[c].value = optarg;
+		else
+			*options[c].flag = true;
+	}
+	return OP_DONE;
 }
 
 const char *cmd_string(const json_t *j, const char *key)

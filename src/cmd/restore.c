@@ -6,11 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmd/client.h"
+#include "cmd/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/copy.h"
 #include "cmd/place.h"
-#include "cmd/target.h"
 #include "exp/checkpoint.h"
 #include "exp/entries.h"
 #include "op/reply.h"
@@ -19,7 +18,7 @@
 #include "util/progress.h"
 
 struct restore {
-	struct target t;
+	const struct target *t;
 	const json_t *history; /* the answer */
 	const json_t *version; /* that is brought back */
 	bool held;             /* it is there already */
@@ -179,9 +178,9 @@ static int find_dest(struct restore *r)
 	int n;
 
 	if (!r->dest)
-		n = asprintf(&r->place, "%s/%s", r->t.point, r->t.below);
+		n = asprintf(&r->place, "%s/%s", r->t->point, r->t->below);
 	else if (stat(r->dest, &st) == 0 && S_ISDIR(st.st_mode))
-		n = asprintf(&r->place, "%s/%s", r->dest, path_last(r->t.below));
+		n = asprintf(&r->place, "%s/%s", r->dest, path_last(r->t->below));
 	else
 		n = asprintf(&r->place, "%s", r->dest);
 	if (n < 0) {
@@ -196,10 +195,10 @@ static int find_dest(struct restore *r)
 static char *source_path(const struct restore *r)
 {
 	struct version_row v = { .n = (uint64_t)cmd_number(r->version, "n"), .is_dir = is_true(r->version, "directory") };
-	_cleanup_free_ char *below = checkpoint_history_path(r->t.below, &v);
+	_cleanup_free_ char *below = checkpoint_history_path(r->t->below, &v);
 	char *path;
 
-	return !below || asprintf(&path, "%s/.expfs/history/%s", r->t.point, below) < 0 ? NULL : path;
+	return !below || asprintf(&path, "%s/.expfs/history/%s", r->t->point, below) < 0 ? NULL : path;
 }
 
 static int is_in_mount(const char *dir)
@@ -268,7 +267,7 @@ static int bring_back(struct restore *r)
 		return -errno;
 	}
 	if (x == 0 && !r->dest)
-		x = make_above(&r->t);
+		x = make_above(r->t);
 	if (x == 0)
 		x = find_dest(r);
 	if (x < 0)
@@ -320,13 +319,13 @@ static void print(const struct restore *r)
 static enum op_exit restore(struct restore *r, uint64_t n)
 {
 	enum op_exit exit = choose(r, n);
-	size_t displaced = r->dest ? 0 : find_displaced(&r->t);
+	size_t displaced = r->dest ? 0 : find_displaced(r->t);
 	int x;
 
 	if (exit != OP_DONE)
 		return exit;
 	if (displaced)
-		return refuse_displaced(&r->t, displaced);
+		return refuse_displaced(r->t, displaced);
 	r->held = !r->dest && is_true(r->version, "held");
 	x = r->held ? 0 : bring_back(r);
 	if (x == 0)
@@ -341,36 +340,32 @@ static enum op_exit restore(struct restore *r, uint64_t n)
 
 static int run(int argc, char **argv)
 {
-	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
+	_cleanup_ask_ struct ask a = { .command = "restore" };
 	_cleanup_free_ char *path = NULL;
-	struct target_options o;
-	struct restore r = { .dest = NULL };
-	enum op_exit exit = target_options(argc, argv, &o);
+	struct restore r = { .t = &a.target };
 	uint64_t n = 0;
+	enum op_exit exit = ask_options(&a, argc, argv, NULL, NULL);
 
 	if (exit != OP_DONE)
 		return exit;
-	if (argc - optind < 1 || argc - optind > 2 || o.store)
+	if (argc - optind < 1 || argc - optind > 2 || a.store)
 		return cmd_bad_operands(&cmd_restore);
 	exit = target_split("restore", argv[optind], &path, &n);
 	r.dest = argv[optind + 1];
 	progress_enable();
 	if (exit == OP_DONE)
-		exit = target_open("restore", path, NULL, TARGET_MOUNTED, &r.t);
-	if (exit == OP_DONE && reply_put_path(args, r.t.path) < 0)
-		exit = OP_FAILED;
+		exit = ask_path(&a, path, TARGET_MOUNTED);
 	if (exit == OP_DONE)
-		exit = client_run(r.t.store, "history", args, &answer);
+		exit = ask_run(&a, "history");
 	if (exit == OP_NO)
-		exit = say_unknown(&r.t, answer);
-	r.history = answer;
+		exit = say_unknown(&a.target, a.answer);
+	r.history = a.answer;
 	if (exit == OP_DONE)
 		exit = restore(&r, n);
-	if (exit == OP_DONE && o.json)
+	if (exit == OP_DONE && a.json)
 		print_json(&r);
 	else if (exit == OP_DONE)
 		print(&r);
-	target_free(&r.t);
 	free(r.place);
 	free(r.dir);
 	free(r.name);

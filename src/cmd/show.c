@@ -2,9 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/client.h"
+#include "cmd/ask.h"
 #include "cmd/cmd.h"
-#include "cmd/target.h"
 #include "op/experiments.h"
 #include "op/reply.h"
 
@@ -47,7 +46,7 @@ static enum op_exit print_experiment(json_t *e)
 	return OP_DONE;
 }
 
-static void print_path(const json_t *p)
+static enum op_exit print_path(const json_t *p)
 {
 	const json_t *step = json_object_get(p, "step");
 	char when[REPLY_TIME_TEXT], size[16], text[64];
@@ -71,47 +70,39 @@ static void print_path(const json_t *p)
 	cmd_format_bytes((double)cmd_number(p, "size"), size);
 	print_line("size", size);
 	print_line("digest", cmd_string(p, "digest"));
+	return OP_DONE;
 }
 
-static enum op_exit open_thing(const char *thing, const char *store, json_t *args, struct target *ret)
+static enum op_exit print(const json_t *answer)
+{
+	json_t *experiment = json_object_get(answer, "experiment");
+
+	return json_is_object(experiment) ? print_experiment(experiment) : print_path(answer);
+}
+
+static enum op_exit open_thing(struct ask *a, const char *thing)
 {
 	bool hash = strlen(thing) >= PREFIX_MIN && !thing[strspn(thing, "0123456789abcdef")];
-	enum op_exit exit = target_open("show", hash ? NULL : thing, store, TARGET_GONE, ret);
+	enum op_exit exit = ask_path(a, hash ? NULL : thing, TARGET_GONE);
 
-	if (exit != OP_DONE)
-		return exit;
-	if (hash)
-		return json_object_set_new(args, "hash", json_string(thing)) < 0 ? OP_FAILED : OP_DONE;
-	return reply_put_path(args, ret->path) < 0 ? OP_FAILED : OP_DONE;
+	if (exit == OP_DONE && hash && json_object_set_new(a->args, "hash", json_string(thing)) < 0)
+		return OP_FAILED;
+	return exit;
 }
 
 static int run(int argc, char **argv)
 {
-	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
-	_cleanup_target_ struct target t = { 0 };
-	struct target_options o;
-	json_t *experiment;
-	enum op_exit exit = target_options(argc, argv, &o);
+	_cleanup_ask_ struct ask a = { .command = "show" };
+	enum op_exit exit = ask_options(&a, argc, argv, NULL, NULL);
 
 	if (exit != OP_DONE)
 		return exit;
 	if (argc - optind != 1)
 		return cmd_bad_operands(&cmd_show);
-	exit = open_thing(argv[optind], o.store, args, &t);
+	exit = open_thing(&a, argv[optind]);
 	if (exit == OP_DONE)
-		exit = client_run(t.store, "show", args, &answer);
-	if (exit == OP_NO)
-		cmd_say_no(answer);
-	if (exit != OP_DONE)
-		return exit;
-	experiment = json_object_get(answer, "experiment");
-	if (o.json)
-		cmd_print_json(answer);
-	else if (json_is_object(experiment))
-		exit = print_experiment(experiment);
-	else
-		print_path(answer);
-	return exit;
+		exit = ask_run(&a, "show");
+	return ask_print(&a, exit, print);
 }
 
 const struct command cmd_show = {

@@ -2,40 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/client.h"
+#include "cmd/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/place.h"
-#include "cmd/target.h"
 #include "format/metrics.h"
 #include "op/reply.h"
 #include "util/log.h"
-
-struct options {
-	const char *store, *step;
-	bool json;
-};
-
-static enum op_exit read_options(int argc, char **argv, struct options *ret)
-{
-	static const struct option options[] = {
-		{ "store", required_argument, NULL, 's' }, { "step", required_argument, NULL, 'n' },
-		{ "json", no_argument, NULL, 'j' }, { 0 }
-	};
-	int c;
-
-	*ret = (struct options){ 0 };
-	while ((c = getopt_long(argc, argv, ":", options, NULL)) >= 0) {
-		if (c == 's')
-			ret->store = optarg;
-		else if (c == 'n')
-			ret->step = optarg;
-		else if (c == 'j')
-			ret->json = true;
-		else
-			return (enum op_exit)cmd_bad_option(argc, argv, c);
-	}
-	return OP_DONE;
-}
 
 /* What has a slash, or is there in a mount, is a path; else it is the name of a branch. */
 static bool is_path(const char *arg)
@@ -45,16 +17,14 @@ static bool is_path(const char *arg)
 	return strchr(arg, '/') || (place_open(arg, &p) == 0 && place_is_inside(p));
 }
 
-static enum op_exit open_target(const char *arg, const char *store, json_t *args, struct target *t)
+static enum op_exit open_target(struct ask *a, const char *arg)
 {
 	bool path = is_path(arg);
-	enum op_exit exit = target_open("signal", path ? arg : NULL, store, path ? TARGET_GONE : TARGET_THERE, t);
+	enum op_exit exit = ask_path(a, path ? arg : NULL, path ? TARGET_GONE : TARGET_THERE);
 
-	if (exit != OP_DONE)
+	if (exit != OP_DONE || path)
 		return exit;
-	if (path)
-		return reply_put_path(args, t->path) < 0 ? OP_FAILED : OP_DONE;
-	if (json_object_set_new(args, "branch", json_string(arg)) == 0)
+	if (json_object_set_new(a->args, "branch", json_string(arg)) == 0)
 		return OP_DONE;
 	log_msg("%s: is no UTF-8; give the path of its run", arg);
 	return OP_USAGE;
@@ -107,16 +77,17 @@ static enum op_exit add_name(const char *name, json_t *args)
 	return OP_USAGE;
 }
 
-static void print_recorded(const json_t *answer)
+static enum op_exit print_recorded(const json_t *answer)
 {
 	json_int_t n = cmd_number(answer, "recorded");
 
 	cmd_print_text(cmd_string(answer, "branch"));
 	printf(": %" JSON_INTEGER_FORMAT " value%s recorded for step %" JSON_INTEGER_FORMAT "\n", n, n == 1 ? "" : "s",
 	       cmd_number(answer, "step"));
+	return OP_DONE;
 }
 
-static void print_curves(const json_t *answer)
+static enum op_exit print_curves(const json_t *answer)
 {
 	const json_t *curve, *point;
 	size_t i, j;
@@ -131,41 +102,31 @@ static void print_curves(const json_t *answer)
 			cmd_print_text(cmd_string(curve, "name"));
 			putchar('\n');
 		}
+	return OP_DONE;
 }
 
 static int run(int argc, char **argv)
 {
-	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
-	_cleanup_target_ struct target t = { 0 };
-	struct options o;
-	enum op_exit exit = read_options(argc, argv, &o);
+	_cleanup_ask_ struct ask a = { .command = "signal" };
+	const char *step = NULL;
+	enum op_exit exit = ask_options(&a, argc, argv, "step", &step);
 	int n = argc - optind;
 
 	if (exit != OP_DONE)
 		return exit;
-	if (n < 1 || (o.step ? n < 2 : n > 2 && !strchr(argv[optind + 1], '=')))
+	if (n < 1 || (step ? n < 2 : n > 2 && !strchr(argv[optind + 1], '=')))
 		return cmd_bad_operands(&cmd_signal);
-	if (o.step)
-		exit = add_step(o.step, args);
-	if (exit == OP_DONE && o.step)
-		exit = add_values(n - 1, argv + optind + 1, args);
+	if (step)
+		exit = add_step(step, a.args);
+	if (exit == OP_DONE && step)
+		exit = add_values(n - 1, argv + optind + 1, a.args);
 	else if (exit == OP_DONE && n > 1)
-		exit = add_name(argv[optind + 1], args);
+		exit = add_name(argv[optind + 1], a.args);
 	if (exit == OP_DONE)
-		exit = open_target(argv[optind], o.store, args, &t);
+		exit = open_target(&a, argv[optind]);
 	if (exit == OP_DONE)
-		exit = client_run(t.store, "signal", args, &answer);
-	if (exit == OP_NO)
-		cmd_say_no(answer);
-	if (exit != OP_DONE)
-		return exit;
-	if (o.json)
-		cmd_print_json(answer);
-	else if (o.step)
-		print_recorded(answer);
-	else
-		print_curves(answer);
-	return exit;
+		exit = ask_run(&a, "signal");
+	return ask_print(&a, exit, step ? print_recorded : print_curves);
 }
 
 const struct command cmd_signal = {

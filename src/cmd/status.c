@@ -2,10 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/client.h"
+#include "cmd/ask.h"
 #include "cmd/cmd.h"
-#include "cmd/target.h"
-#include "op/reply.h"
 
 static void print_store(const json_t *answer)
 {
@@ -104,33 +102,28 @@ static void print_warnings(const json_t *warnings)
 	}
 }
 
+static enum op_exit print(const json_t *answer)
+{
+	print_store(answer);
+	print_roots(answer);
+	print_branches(json_object_get(answer, "branches"));
+	print_warnings(json_object_get(answer, "warnings"));
+	return OP_DONE;
+}
+
 static int run(int argc, char **argv)
 {
-	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
-	_cleanup_target_ struct target t = { 0 };
-	struct target_options o;
-	enum op_exit exit = target_options(argc, argv, &o);
+	_cleanup_ask_ struct ask a = { .command = "status" };
+	enum op_exit exit = ask_options(&a, argc, argv, NULL, NULL);
 
 	if (exit != OP_DONE)
 		return exit;
 	if (argc - optind > 1)
 		return cmd_bad_operands(&cmd_status);
-	exit = target_open("status", argv[optind], o.store, TARGET_THERE, &t);
-	if (exit == OP_DONE && t.path && reply_put_path(args, t.path) < 0)
-		exit = OP_FAILED;
+	exit = ask_path(&a, argv[optind], TARGET_THERE);
 	if (exit == OP_DONE)
-		exit = client_run(t.store, "status", args, &answer);
-	if (!answer)
-		return exit;
-	if (o.json) {
-		cmd_print_json(answer);
-		return exit;
-	}
-	print_store(answer);
-	print_roots(answer);
-	print_branches(json_object_get(answer, "branches"));
-	print_warnings(json_object_get(answer, "warnings"));
-	return exit;
+		exit = ask_run(&a, "status");
+	return ask_print(&a, exit, print);
 }
 
 const struct command cmd_status = {

@@ -1,6 +1,5 @@
 #include "cmd/target.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -212,23 +211,4 @@ enum op_exit target_say_unknown(const char *command, const struct target *t, con
 	else
 		log_msg("/%s: %s is no version number; see: expfs help %s", t->path, at + 1, command);
 	return OP_USAGE;
-}
-
-enum op_exit target_options(int argc, char **argv, struct target_options *ret)
-{
-	static const struct option options[] = {
-		{ "store", required_argument, NULL, 's' }, { "json", no_argument, NULL, 'j' }, { 0 }
-	};
-	int c;
-
-	*ret = (struct target_options){ 0 };
-	while ((c = getopt_long(argc, argv, ":", options, NULL)) >= 0) {
-		if (c == 's')
-			ret->store = optarg;
-		else if (c == 'j')
-			ret->json = true;
-		else
-			return (enum op_exit)cmd_bad_option(argc, argv, c);
-	}
-	return OP_DONE;
 }

@@ -39,11 +39,4 @@ enum op_exit target_split(const char *command, const char *arg, char **ret_path,
  * what is in front of an @ in its last name is known, what is wrong with the rest. */
 enum op_exit target_say_unknown(const char *command, const struct target *t, const json_t *answer);
 
-/* Parses the options --store and --json of argv. */
-struct target_options {
-	const char *store;
-	bool json;
-};
-enum op_exit target_options(int argc, char **argv, struct target_options *ret);
-
 #endif
