@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "util/edit_distance.h"
 #include "util/log.h"
 
 #ifdef FAULT_INJECTION
@@ -30,37 +31,13 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-/* How many letters have to be inserted, taken out or changed. */
-static size_t distance(const char *a, const char *b)
-{
-	enum { MAX_NAME = 32 };
-	size_t row[MAX_NAME + 1], n = strlen(b);
-
-	if (n > MAX_NAME || strlen(a) > MAX_NAME)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= n; j++) {
-			size_t change = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			row[j] = MIN(change, MIN(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[n];
-}
-
 static int unknown(const char *name)
 {
 	const struct command *near = NULL;
 	size_t least = 3;
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		size_t d = distance(name, commands[i]->name);
+		size_t d = edit_distance(name, commands[i]->name);
 
 		if (d < least && d < strlen(name)) {
 			least = d;

@@ -8,11 +8,11 @@
 #include "format/hp.h"
 #include "format/yaml_walk.h"
 #include "meta/metric.h"
+#include "util/edit_distance.h"
 
 #define MAX_SIZE (1u << 20)
 #define MAX_RUNS 1000
 #define MAX_IGNORED 1000
-#define NAME_MAX_LEN 16 /* of a key, and of what may be meant to be one */
 #define FIRST_RUN "/runs/*"
 
 const char config_default_text[] =
@@ -252,34 +252,14 @@ static int read_roles(struct reader *rd)
 	return r;
 }
 
-/* How many letters are to be changed, put in or left out to make one of the other. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[NAME_MAX_LEN + 1], n = strlen(b);
-
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t before = row[0]++;
-
-		for (size_t j = 1; j <= n; j++) {
-			size_t other = before + (a[i - 1] != b[j - 1]);
-
-			before = row[j];
-			row[j] = MIN(other, 1 + MIN(row[j], row[j - 1]));
-		}
-	}
-	return row[n];
-}
-
 /* The key that may be meant, or NULL. */
 static const char *nearest(const char *key, const char *const *names, size_t count)
 {
 	const char *found = NULL;
 	size_t least = 3;
 
-	for (size_t i = 0; i < count && strlen(key) <= NAME_MAX_LEN; i++) {
-		size_t d = distance(key, names[i]);
+	for (size_t i = 0; i < count; i++) {
+		size_t d = edit_distance(key, names[i]);
 
 		if (d < least) {
 			least = d;
