@@ -46,6 +46,9 @@ const char config_default_text[] =
 	"  metric: [val_loss, eval_loss, loss]\n"
 	"  mode: min\n";
 
+static const char *const first_run[] = { FIRST_RUN, NULL };
+static const char *const best_metric_default[] = { "val_loss", "eval_loss", "loss", NULL };
+
 struct reader {
 	struct yaml_walk *walk;
 	struct config *config;
@@ -58,10 +61,15 @@ static void cleanup_config(struct config **c)
 		config_free(*c);
 }
 
+static void clear_list(char **list)
+{
+	for (; list && *list; list++)
+		free(steal(list));
+}
+
 static void free_list(char **list)
 {
-	for (char **p = list; p && *p; p++)
-		free(*p);
+	clear_list(list);
 	free(list);
 }
 
@@ -76,23 +84,11 @@ void config_free(struct config *c)
 	free(c);
 }
 
-static int ignore_default(struct config *c)
+static int copy_list(char **to, const char *const *from)
 {
-	for (size_t i = 0; hp_ignore_default[i]; i++) {
-		c->hash_ignore[i] = strdup(hp_ignore_default[i]);
-		if (!c->hash_ignore[i])
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int best_default(struct config *c)
-{
-	static const char *const names[] = { "val_loss", "eval_loss", "loss" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		c->best_metric[i] = strdup(names[i]);
-		if (!c->best_metric[i])
+	for (; *from; from++) {
+		*to = strdup(*from);
+		if (!*to++)
 			return -ENOMEM;
 	}
 	return 0;
@@ -111,12 +107,11 @@ int config_new(struct config **ret)
 	c->best_metric = calloc(METRIC_CHOICES + 1, sizeof(*c->best_metric));
 	if (!c->runs || !c->hash_ignore || !c->unknown || !c->best_metric)
 		return -ENOMEM;
-	c->runs[0] = strdup(FIRST_RUN);
-	if (!c->runs[0])
-		return -ENOMEM;
-	r = ignore_default(c);
+	r = copy_list(c->runs, first_run);
 	if (r == 0)
-		r = best_default(c);
+		r = copy_list(c->hash_ignore, hp_ignore_default);
+	if (r == 0)
+		r = copy_list(c->best_metric, best_metric_default);
 	if (r == 0)
 		r = role_rules_new(&c->rules);
 	if (r < 0)
@@ -128,10 +123,16 @@ int config_new(struct config **ret)
 #define fail(rd, ...) yaml_walk_bad((rd)->walk, __VA_ARGS__)
 #define next(rd) yaml_walk_next((rd)->walk)
 
-typedef int (*pattern_fn)(struct reader *rd, int role);
+/* A key of a map. read is called at the first event of its value, and returns at the last. */
+struct key {
+	const char *name;
+	int (*read)(struct reader *rd, size_t key); /* key: which one of the map it is */
+};
+
+typedef int (*item_fn)(struct reader *rd, size_t key);
 
 /* Matched with fnmatch() (exp/path.c), which knows no faulty patterns. */
-static int add_run(struct reader *rd, int role)
+static int add_run(struct reader *rd, size_t key)
 {
 	const char *text = yaml_walk_text(rd->walk);
 	size_t n = strlen(text);
@@ -148,18 +149,19 @@ static int add_run(struct reader *rd, int role)
 	return rd->config->runs[rd->runs++] ? 0 : -ENOMEM;
 }
 
-static int add_role(struct reader *rd, int role)
+static int add_role(struct reader *rd, size_t key)
 {
-	int r = role_rules_add(rd->config->rules, (enum role)role, yaml_walk_text(rd->walk));
+	enum role role = (enum role)key;
+	int r = role_rules_add(rd->config->rules, role, yaml_walk_text(rd->walk));
 
 	if (r == -EINVAL)
-		return fail(rd, "roles.%s: %.100s: no pattern", role_name((enum role)role), yaml_walk_text(rd->walk));
+		return fail(rd, "roles.%s: %.100s: no pattern", role_name(role), yaml_walk_text(rd->walk));
 	if (r == -E2BIG)
 		return fail(rd, "roles: more than %d patterns", ROLE_RULES_MAX);
 	return r;
 }
 
-static int add_ignored(struct reader *rd, int role)
+static int add_ignored(struct reader *rd, size_t key)
 {
 	char **p = &rd->config->hash_ignore[rd->ignored];
 
@@ -170,7 +172,7 @@ static int add_ignored(struct reader *rd, int role)
 }
 
 /* The first one takes the place of the defaults. */
-static int add_metric(struct reader *rd, int role)
+static int add_metric(struct reader *rd, size_t key)
 {
 	const char *text = yaml_walk_text(rd->walk);
 	size_t n = text ? strlen(text) : 0;
@@ -180,72 +182,27 @@ static int add_metric(struct reader *rd, int role)
 		return fail(rd, "best.metric: the name of a metric is wanted here, or a list of such");
 	if (rd->metrics == METRIC_CHOICES)
 		return fail(rd, "best.metric: more than %d names", METRIC_CHOICES);
-	for (size_t i = rd->metrics; p[i]; i++)
-		free(steal(&p[i]));
+	if (rd->metrics == 0)
+		clear_list(p);
 	p[rd->metrics] = strdup(text);
 	return p[rd->metrics] ? (rd->metrics++, 0) : -ENOMEM;
 }
 
 /* A list of texts, or nothing, each given to f. */
-static int read_list(struct reader *rd, const char *key, pattern_fn f, int role)
+static int read_list(struct reader *rd, const char *name, item_fn f, size_t key)
 {
 	int r;
 
 	if (yaml_walk_is_null(rd->walk))
 		return 0;
 	if (rd->walk->event.type != YAML_SEQUENCE_START_EVENT)
-		return fail(rd, "%s: a list is wanted here, as [\"a\", \"b\"]", key);
+		return fail(rd, "%s: a list is wanted here, as [\"a\", \"b\"]", name);
 	for (r = next(rd); r == 0 && rd->walk->event.type != YAML_SEQUENCE_END_EVENT; r = next(rd)) {
 		const char *text = yaml_walk_text(rd->walk);
 
 		if (!text || strlen(text) != rd->walk->event.data.scalar.length)
-			return fail(rd, "%s: a text is wanted here", key);
-		r = f(rd, role);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
-/* The number of a key in names, count where it is not among them. The event is
- * then that of the key's value. Each may be there once. */
-static int read_key(struct reader *rd, const char *const *names, size_t count, unsigned *seen, size_t *ret)
-{
-	const char *text = yaml_walk_text(rd->walk);
-	size_t i = text ? 0 : count;
-
-	while (i < count && strcmp(text, names[i]) != 0)
-		i++;
-	if (i < count && *seen & 1u << i)
-		return fail(rd, "%s: stands here a second time", names[i]);
-	*ret = i;
-	*seen |= i < count ? 1u << i : 0;
-	return 0;
-}
-
-static int read_roles(struct reader *rd)
-{
-	const char *names[ROLE_COUNT];
-	unsigned seen = 0;
-	int r;
-
-	if (yaml_walk_is_null(rd->walk))
-		return 0;
-	if (rd->walk->event.type != YAML_MAPPING_START_EVENT)
-		return fail(rd, "roles: roles with their patterns are wanted here");
-	for (int i = 0; i < ROLE_COUNT; i++)
-		names[i] = role_name((enum role)i);
-	for (r = next(rd); r == 0 && rd->walk->event.type != YAML_MAPPING_END_EVENT; r = next(rd)) {
-		size_t role = 0;
-
-		r = read_key(rd, names, ROLE_COUNT, &seen, &role);
-		if (r == 0 && role == ROLE_COUNT)
-			r = fail(rd, "roles: %.100s: no such role",
-				 yaml_walk_text(rd->walk) ? yaml_walk_text(rd->walk) : "?");
-		if (r == 0)
-			r = next(rd);
-		if (r == 0)
-			r = read_list(rd, "roles", add_role, (int)role);
+			return fail(rd, "%s: a text is wanted here", name);
+		r = f(rd, key);
 		if (r < 0)
 			return r;
 	}
@@ -253,31 +210,31 @@ static int read_roles(struct reader *rd)
 }
 
 /* The key that may be meant, or NULL. */
-static const char *nearest(const char *key, const char *const *names, size_t count)
+static const char *nearest(const char *name, const struct key *keys, size_t count)
 {
 	const char *found = NULL;
 	size_t least = 3;
 
 	for (size_t i = 0; i < count; i++) {
-		size_t d = edit_distance(key, names[i]);
+		size_t d = edit_distance(name, keys[i].name);
 
 		if (d < least) {
 			least = d;
-			found = names[i];
+			found = keys[i].name;
 		}
 	}
 	return found;
 }
 
-static int note_unknown(struct reader *rd, const char *const *names, size_t count)
+static int note_unknown(struct reader *rd, const struct key *keys, size_t count)
 {
-	const char *key = yaml_walk_text(rd->walk) ? yaml_walk_text(rd->walk) : "?";
-	const char *meant = nearest(key, names, count);
+	const char *name = yaml_walk_text(rd->walk) ? yaml_walk_text(rd->walk) : "?";
+	const char *meant = nearest(name, keys, count);
 	char **p = &rd->config->unknown[rd->unknown];
 
 	if (rd->unknown == CONFIG_UNKNOWN_MAX)
 		return 0;
-	if (asprintf(p, "line %zu: %.200s: no key of this version%s%s%s", rd->walk->event.start_mark.line + 1, key,
+	if (asprintf(p, "line %zu: %.200s: no key of this version%s%s%s", rd->walk->event.start_mark.line + 1, name,
 		     meant ? "; perhaps " : "", meant ? meant : "", meant ? " is meant" : "") < 0) {
 		*p = NULL;
 		return -ENOMEM;
@@ -286,53 +243,110 @@ static int note_unknown(struct reader *rd, const char *const *names, size_t coun
 	return 0;
 }
 
-/* From a key, which is told where it is not known, to its value. */
-static int take_key(struct reader *rd, const char *const *names, size_t count, size_t key)
+/* Which of the keys it is, count where it is none of them. Each may be there once. */
+static int find_key(struct reader *rd, const struct key *keys, size_t count, unsigned *seen, size_t *ret)
 {
-	int r = 0;
+	const char *text = yaml_walk_text(rd->walk);
+	size_t i = text ? 0 : count;
 
-	if (key == count)
-		r = note_unknown(rd, names, count);
-	if (r == 0 && key == count)
-		r = yaml_walk_skip(rd->walk);
-	return r < 0 ? r : next(rd);
+	while (i < count && strcmp(text, keys[i].name) != 0)
+		i++;
+	if (i < count && *seen & 1u << i)
+		return fail(rd, "%s: stands here a second time", keys[i].name);
+	*ret = i;
+	*seen |= i < count ? 1u << i : 0;
+	return 0;
 }
 
-/* Those of the defaults do not count beside a list. */
-static int read_ignored(struct reader *rd)
+/* A map of these keys, or nothing. Another key is given to unknown and, if that takes it, left out with its value. */
+typedef int (*unknown_fn)(struct reader *rd, const struct key *keys, size_t count);
+static int read_map(struct reader *rd, const struct key *keys, size_t count, unknown_fn unknown, const char *wanted)
 {
-	if (yaml_walk_is_null(rd->walk))
-		return 0;
-	for (char **p = rd->config->hash_ignore; *p; p++)
-		free(steal(p));
-	return read_list(rd, "hash.ignore", add_ignored, 0);
-}
-
-static int read_hash(struct reader *rd)
-{
-	static const char *const names[] = { "ignore" };
 	unsigned seen = 0;
 	int r;
 
 	if (yaml_walk_is_null(rd->walk))
 		return 0;
 	if (rd->walk->event.type != YAML_MAPPING_START_EVENT)
-		return fail(rd, "hash: a key with a value is wanted here, as in: {ignore: [a, b]}");
+		return fail(rd, "%s", wanted);
 	for (r = next(rd); r == 0 && rd->walk->event.type != YAML_MAPPING_END_EVENT; r = next(rd)) {
 		size_t key = 0;
 
-		r = read_key(rd, names, ARRAY_SIZE(names), &seen, &key);
+		r = find_key(rd, keys, count, &seen, &key);
+		if (r == 0 && key == count)
+			r = unknown(rd, keys, count);
+		if (r == 0 && key == count)
+			r = yaml_walk_skip(rd->walk);
 		if (r == 0)
-			r = take_key(rd, names, ARRAY_SIZE(names), key);
+			r = next(rd);
 		if (r == 0)
-			r = key == 0 ? read_ignored(rd) : yaml_walk_skip(rd->walk);
+			r = key < count ? keys[key].read(rd, key) : yaml_walk_skip(rd->walk);
 		if (r < 0)
 			return r;
 	}
 	return r;
 }
 
-static int read_mode(struct reader *rd)
+static int read_runs(struct reader *rd, size_t key)
+{
+	return read_list(rd, "runs", add_run, key);
+}
+
+static int read_role(struct reader *rd, size_t key)
+{
+	return read_list(rd, "roles", add_role, key);
+}
+
+static int refuse_role(struct reader *rd, const struct key *keys, size_t count)
+{
+	const char *text = yaml_walk_text(rd->walk);
+
+	return fail(rd, "roles: %.100s: no such role", text ? text : "?");
+}
+
+static int read_roles(struct reader *rd, size_t key)
+{
+	struct key keys[ROLE_COUNT];
+
+	for (int i = 0; i < ROLE_COUNT; i++)
+		keys[i] = (struct key){ role_name((enum role)i), read_role };
+	return read_map(rd, keys, ROLE_COUNT, refuse_role, "roles: roles with their patterns are wanted here");
+}
+
+static int read_commit(struct reader *rd, size_t key)
+{
+	const char *text = yaml_walk_text(rd->walk);
+
+	if (!text || (strcmp(text, "immediate") != 0 && strcmp(text, "on-checkpoint") != 0))
+		return fail(rd, "commit: on-checkpoint or immediate is wanted here");
+	rd->config->commit_immediate = !strcmp(text, "immediate");
+	return 0;
+}
+
+/* Those of the defaults do not count beside a list. */
+static int read_ignored(struct reader *rd, size_t key)
+{
+	if (yaml_walk_is_null(rd->walk))
+		return 0;
+	clear_list(rd->config->hash_ignore);
+	return read_list(rd, "hash.ignore", add_ignored, key);
+}
+
+static int read_hash(struct reader *rd, size_t key)
+{
+	static const struct key keys[] = { { "ignore", read_ignored } };
+
+	return read_map(rd, keys, ARRAY_SIZE(keys), note_unknown, "hash: a key with a value is wanted here, as in: {ignore: [a, b]}");
+}
+
+static int read_metrics(struct reader *rd, size_t key)
+{
+	if (!yaml_walk_text(rd->walk) || yaml_walk_is_null(rd->walk))
+		return read_list(rd, "best.metric", add_metric, key);
+	return add_metric(rd, key);
+}
+
+static int read_mode(struct reader *rd, size_t key)
 {
 	const char *text = yaml_walk_text(rd->walk);
 
@@ -344,75 +358,22 @@ static int read_mode(struct reader *rd)
 	return 0;
 }
 
-static int read_metrics(struct reader *rd)
+static int read_best(struct reader *rd, size_t key)
 {
-	if (!yaml_walk_text(rd->walk) || yaml_walk_is_null(rd->walk))
-		return read_list(rd, "best.metric", add_metric, 0);
-	return add_metric(rd, 0);
-}
+	static const struct key keys[] = { { "metric", read_metrics }, { "mode", read_mode } };
 
-static int read_best(struct reader *rd)
-{
-	static const char *const names[] = { "metric", "mode" };
-	unsigned seen = 0;
-	int r;
-
-	if (yaml_walk_is_null(rd->walk))
-		return 0;
-	if (rd->walk->event.type != YAML_MAPPING_START_EVENT)
-		return fail(rd, "best: metric and mode are wanted here");
-	for (r = next(rd); r == 0 && rd->walk->event.type != YAML_MAPPING_END_EVENT; r = next(rd)) {
-		size_t key = 0;
-
-		r = read_key(rd, names, ARRAY_SIZE(names), &seen, &key);
-		if (r == 0)
-			r = take_key(rd, names, ARRAY_SIZE(names), key);
-		if (r == 0)
-			r = key == 0 ? read_metrics(rd) : key == 1 ? read_mode(rd) : yaml_walk_skip(rd->walk);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
-static int read_commit(struct reader *rd)
-{
-	const char *text = yaml_walk_text(rd->walk);
-
-	if (!text || (strcmp(text, "immediate") != 0 && strcmp(text, "on-checkpoint") != 0))
-		return fail(rd, "commit: on-checkpoint or immediate is wanted here");
-	rd->config->commit_immediate = !strcmp(text, "immediate");
-	return 0;
+	return read_map(rd, keys, ARRAY_SIZE(keys), note_unknown, "best: metric and mode are wanted here");
 }
 
 static int read_top(struct yaml_walk *w, void *data)
 {
-	static const char *const names[] = { "runs", "roles", "commit", "hash", "best" };
+	static const struct key keys[] = {
+		{ "runs", read_runs }, { "roles", read_roles }, { "commit", read_commit }, { "hash", read_hash }, { "best", read_best },
+	};
 	struct reader *rd = data;
-	unsigned seen = 0;
-	int r;
 
 	rd->walk = w;
-	if (yaml_walk_is_null(w))
-		return 0;
-	if (w->event.type != YAML_MAPPING_START_EVENT)
-		return fail(rd, "keys with values are wanted here, as in: runs: [\"/runs/*\"]");
-	for (r = next(rd); r == 0 && rd->walk->event.type != YAML_MAPPING_END_EVENT; r = next(rd)) {
-		size_t key = 0;
-
-		r = read_key(rd, names, ARRAY_SIZE(names), &seen, &key);
-		if (r == 0)
-			r = take_key(rd, names, ARRAY_SIZE(names), key);
-		if (r == 0)
-			r = key == 0 ? read_list(rd, "runs", add_run, 0) :
-			    key == 1 ? read_roles(rd) :
-			    key == 2 ? read_commit(rd) :
-			    key == 3 ? read_hash(rd) :
-			    key == 4 ? read_best(rd) : yaml_walk_skip(rd->walk);
-		if (r < 0)
-			return r;
-	}
-	return r;
+	return read_map(rd, keys, ARRAY_SIZE(keys), note_unknown, "keys with values are wanted here, as in: runs: [\"/runs/*\"]");
 }
 
 int config_parse(const char *text, size_t len, struct config **ret, char **ret_error)
