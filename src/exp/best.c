@@ -6,7 +6,7 @@
 #include "exp/entries.h"
 #include "exp/ranking.h"
 #include "exp/signal.h"
-#include "meta/experiment.h"
+#include "meta/line.h"
 #include "meta/metric.h"
 
 #define ROWS_MAX (1u << 20)     /* of one curve of one file; of more the last ones */

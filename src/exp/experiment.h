@@ -14,6 +14,7 @@
 
 #include "exp/expfs.h"
 #include "meta/experiment.h"
+#include "meta/line.h"
 #include "meta/version.h"
 
 /* Judges what changed, and resolves what is due, of a branch or (0) of all, as far as the disk takes it. stop: asked

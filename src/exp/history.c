@@ -11,7 +11,7 @@
 #include "exp/experiment.h"
 #include "exp/file.h"
 #include "exp/track.h"
-#include "meta/experiment.h"
+#include "meta/line.h"
 
 void history_free(struct history *h)
 {

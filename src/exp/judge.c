@@ -9,6 +9,7 @@
 #include "exp/track.h"
 #include "meta/dirent.h"
 #include "meta/experiment.h"
+#include "meta/line.h"
 #include "meta/version.h"
 
 #define BATCH 64

@@ -10,6 +10,7 @@
 #define EXPFS_POINT_H
 
 #include "exp/state.h"
+#include "meta/line.h"
 
 struct point {
 	struct expfs *ex;

@@ -262,6 +262,16 @@ int db_next(struct db *db, sqlite3_stmt *stmt)
 	return rc == SQLITE_ROW ? 1 : fail(db, rc, sqlite3_sql(stmt));
 }
 
+int db_each_id(struct db *db, sqlite3_stmt *st, int r, int (*f)(void *arg, uint64_t id), void *arg)
+{
+	for (; r == 1; r = db_next(db, st)) {
+		r = f(arg, (uint64_t)sqlite3_column_int64(st, 0));
+		if (r != 0)
+			return r;
+	}
+	return r;
+}
+
 void db_done(sqlite3_stmt **stmt)
 {
 	if (*stmt)

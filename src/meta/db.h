@@ -49,6 +49,10 @@ int db_next(struct db *db, sqlite3_stmt *stmt);
 void db_done(sqlite3_stmt **stmt);
 #define _cleanup_stmt_ _cleanup_(db_done)
 
+/* Calls f for the numbers in the first column of a query of which db_row() gave r; ends early with what f returns
+ * other than 0. */
+int db_each_id(struct db *db, sqlite3_stmt *st, int r, int (*f)(void *arg, uint64_t id), void *arg);
+
 /* Runs SQL that is not worth keeping. */
 int db_exec(struct db *db, const char *sql);
 

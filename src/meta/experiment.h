@@ -1,5 +1,5 @@
-/* Rows of the tables segment, experiment, line, due and fact: what states of
- * configuration, model and data there were, and in which order a run went through them. */
+/* Rows of the tables segment, experiment, due and fact: what states of configuration, model
+ * and data there were. In which order a run went through them says meta/line.h. */
 #ifndef EXPFS_META_EXPERIMENT_H
 #define EXPFS_META_EXPERIMENT_H
 
@@ -45,45 +45,6 @@ int segment_text(struct db *db, enum segment which, const char *digest, bool ins
 /* Calls f for the digests that did not get their first characters. */
 typedef int (*segment_fn)(void *arg, enum segment which, const char *text, const char *digest);
 int segment_list_collisions(struct db *db, segment_fn f, void *arg);
-
-/* A point of a run's line: from the commit of number at on it was in that state. at orders the line; a checkpoint
- * that began before an edit and completed after the next one stands behind that. */
-#define LINE_LOADED 1  /* the state was loaded: what was on the line before does not count for what comes */
-#define LINE_WEIGHTS 2 /* the MODEL is the structure of weights, not the content of files */
-struct line_row {
-	uint64_t id;         /* number of the commit that made the row */
-	uint64_t run;        /* tracked path */
-	uint64_t experiment;
-	uint64_t version;    /* the checkpoint that committed it, 0: none did */
-	uint64_t init_step;  /* the step at which the branch was initialised, for the MODEL of what comes */
-	uint64_t at;
-	unsigned flags;
-};
-int line_insert(struct db *db, const struct line_row *row);
-int line_last(struct db *db, uint64_t run, struct line_row *ret); /* -ENOENT */
-typedef int (*line_fn)(void *arg, const struct line_row *row);
-int line_list(struct db *db, uint64_t run, line_fn f, void *arg); /* in its order */
-int line_list_of(struct db *db, uint64_t experiment, line_fn f, void *arg); /* of all runs, the first one first */
-
-/* The last point of a run up to number at, the first one after it; the last at which a version counted that was
- * there from the one to before the other number (0: still is); the first one of an experiment. -ENOENT. */
-int line_at(struct db *db, uint64_t run, uint64_t at, struct line_row *ret);
-int line_after(struct db *db, uint64_t run, uint64_t at, struct line_row *ret);
-int line_between(struct db *db, uint64_t run, uint64_t from, uint64_t until, struct line_row *ret);
-int line_of_experiment(struct db *db, uint64_t experiment, struct line_row *ret);
-
-/* The last load before that number; -ENOENT. */
-int line_load_before(struct db *db, uint64_t run, uint64_t before, struct line_row *ret);
-
-/* 1 if the run was in the state between its last load up to number at, and at. */
-int line_has(struct db *db, uint64_t run, uint64_t experiment, uint64_t at);
-
-/* 1 if the version made a point of a line. */
-int line_has_version(struct db *db, uint64_t version);
-
-/* The runs on whose lines an experiment is, each once. */
-typedef int (*line_run_fn)(void *arg, uint64_t run);
-int line_list_runs(struct db *db, uint64_t experiment, line_run_fn f, void *arg);
 
 /* Versions of which is to be found out what experiment they belong to, or make. */
 struct due_row {

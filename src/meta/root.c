@@ -42,12 +42,7 @@ int root_list(struct db *db, root_fn f, void *arg)
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st, "SELECT id FROM root ORDER BY id", "");
 
-	for (; r == 1; r = db_next(db, st)) {
-		r = f(arg, (uint64_t)sqlite3_column_int64(st, 0));
-		if (r != 0)
-			return r;
-	}
-	return r;
+	return db_each_id(db, st, r, f, arg);
 }
 
 static void read_fork(sqlite3_stmt *st, struct fork_row *ret)
@@ -107,78 +102,6 @@ int root_has(struct db *db, uint64_t run)
 	return db_row(db, &st, "SELECT 1 FROM root WHERE id=?1 UNION ALL SELECT 1 FROM fork WHERE id=?1", "i", (int64_t)run);
 }
 
-#define LINE "SELECT id, run, experiment, version, init_step, at, flags FROM line "
-#define OF_ROOT "(run=?1 OR run IN (SELECT id FROM fork WHERE root=?1)) "
-
-static int read_line(sqlite3_stmt *st, int r, struct line_row *ret)
-{
-	if (r <= 0)
-		return r < 0 ? r : -ENOENT;
-	*ret = (struct line_row){
-		.id = (uint64_t)sqlite3_column_int64(st, 0),
-		.run = (uint64_t)sqlite3_column_int64(st, 1),
-		.experiment = (uint64_t)sqlite3_column_int64(st, 2),
-		.version = (uint64_t)sqlite3_column_int64(st, 3),
-		.init_step = (uint64_t)sqlite3_column_int64(st, 4),
-		.at = (uint64_t)sqlite3_column_int64(st, 5),
-		.flags = (unsigned)sqlite3_column_int64(st, 6),
-	};
-	return 0;
-}
-
-int root_line_of(struct db *db, uint64_t root, uint64_t experiment, struct line_row *ret)
-{
-	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, LINE "WHERE experiment=?2 AND " OF_ROOT "ORDER BY id LIMIT 1", "ii", (int64_t)root, (int64_t)experiment);
-
-	return read_line(st, r, ret);
-}
-
-int root_line_last(struct db *db, uint64_t root, struct line_row *ret)
-{
-	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	/* From the table's end: by the indexes all lines of the root were read, and sorted, for each of a manifest's. */
-	int r = db_row(db, &st, LINE "NOT INDEXED WHERE " OF_ROOT "ORDER BY id DESC LIMIT 1", "i", (int64_t)root);
-
-	return read_line(st, r, ret);
-}
-
-int root_list_experiments(struct db *db, uint64_t root, root_experiment_fn f, void *arg)
-{
-	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, LINE "WHERE " OF_ROOT "ORDER BY id", "i", (int64_t)root);
-
-	for (; r == 1; r = db_next(db, st)) {
-		r = f(arg, (uint64_t)sqlite3_column_int64(st, 2));
-		if (r != 0)
-			return r;
-	}
-	return r;
-}
-
-int root_forget_lines(struct db *db, uint64_t root)
-{
-	int r = db_run(db, "UPDATE experiment SET parent=NULL WHERE id IN (SELECT experiment FROM line WHERE " OF_ROOT ")"
-		       " AND NOT EXISTS (SELECT 1 FROM line l WHERE l.experiment=experiment.id AND l.run<>?1 AND l.run NOT IN"
-		       " (SELECT id FROM fork WHERE root=?1))", "i", (int64_t)root);
-
-	if (r == 0)
-		r = db_run(db, "DELETE FROM line WHERE " OF_ROOT, "i", (int64_t)root);
-	if (r == 0)
-		r = db_run(db, "UPDATE tracked SET run=?1 WHERE run IN (SELECT id FROM fork WHERE root=?1)", "i", (int64_t)root);
-	return r < 0 ? r : db_run(db, "DELETE FROM fork WHERE root=?1", "i", (int64_t)root);
-}
-
-int line_before(struct db *db, const struct line_row *line, struct line_row *ret)
-{
-	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st,
-		       LINE "WHERE run=?1 AND id<?2 ORDER BY id DESC LIMIT 1",
-		       "ii", (int64_t)line->run, (int64_t)line->id);
-
-	return read_line(st, r, ret);
-}
-
 int succession_put(struct db *db, uint64_t root, const char *hash, const char *previous)
 {
 	return db_run(db, "INSERT OR IGNORE INTO succession VALUES(?1, CAST(?2 AS TEXT), CAST(?3 AS TEXT))", "ibb", (int64_t)root,
@@ -221,17 +144,4 @@ int event_delete(struct db *db, uint64_t version)
 	if (r <= 0)
 		return r < 0 ? r : -ENOENT;
 	return db_run(db, "DELETE FROM event WHERE version=?1", "i", (int64_t)version);
-}
-
-int line_move(struct db *db, uint64_t id, uint64_t run)
-{
-	return db_run(db, "UPDATE line SET run=?2 WHERE id=?1", "ii", (int64_t)id, (int64_t)run);
-}
-
-int line_move_checkpoints(struct db *db, const struct line_row *line, uint64_t run)
-{
-	return db_run(db,
-		      "UPDATE tracked SET run=?3 WHERE run=?1 AND role=4 AND role<>0 AND EXISTS"
-		      " (SELECT 1 FROM version v WHERE v.tracked=tracked.id AND v.experiment=?2)",
-		      "iii", (int64_t)run, (int64_t)line->experiment, (int64_t)line->run);
 }

@@ -7,6 +7,7 @@
 #define EXPFS_META_ROOT_H
 
 #include "meta/experiment.h"
+#include "meta/line.h"
 
 struct root_row {
 	uint64_t id;
@@ -33,20 +34,6 @@ int fork_list(struct db *db, uint64_t root, fork_fn f, void *arg);
 /* 1 if a run (tracked.run) is a root or a fork, 0 if not. */
 int root_has(struct db *db, uint64_t run);
 
-/* The point of a root's lines at which an experiment came in; the last of all. -ENOENT */
-int root_line_of(struct db *db, uint64_t root, uint64_t experiment, struct line_row *ret);
-int root_line_last(struct db *db, uint64_t root, struct line_row *ret);
-
-/* Calls f for the experiments of a root in the order in which they came in. */
-typedef int (*root_experiment_fn)(void *arg, uint64_t experiment);
-int root_list_experiments(struct db *db, uint64_t root, root_experiment_fn f, void *arg);
-
-/* A root has no lines and forks any more; its experiments that are on no other line have no parents. */
-int root_forget_lines(struct db *db, uint64_t root);
-
-/* The point before one on its own line; -ENOENT. */
-int line_before(struct db *db, const struct line_row *line, struct line_row *ret);
-
 /* What the first state file that named a hash, which was no experiment yet, said came before it. */
 int succession_put(struct db *db, uint64_t root, const char *hash, const char *previous);
 int succession_get(struct db *db, uint64_t root, const char *hash, char ret[EXPERIMENT_HASH + 1]); /* -ENOENT */
@@ -55,9 +42,5 @@ int succession_get(struct db *db, uint64_t root, const char *hash, char ret[EXPE
 int event_put(struct db *db, uint64_t version, uint64_t root);
 int event_first(struct db *db, uint64_t *ret_version, uint64_t *ret_root); /* -ENOENT */
 int event_delete(struct db *db, uint64_t version); /* -ENOENT */
-
-/* A point of a line is another branch's of the same root; so are the checkpoints of its experiment, of run. */
-int line_move(struct db *db, uint64_t id, uint64_t run);
-int line_move_checkpoints(struct db *db, const struct line_row *line, uint64_t run);
 
 #endif

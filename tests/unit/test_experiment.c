@@ -3,6 +3,7 @@
 #include "exp/expfs.h"
 #include "meta/content.h"
 #include "meta/experiment.h"
+#include "meta/line.h"
 #include "meta/meta.h"
 #include "meta/tracked.h"
 #include "meta/version.h"
