@@ -48,26 +48,36 @@ bats_tests = \
 	tests/users.bats \
 	tests/dedup.bats \
 	tests/views.bats \
+	tests/latest.bats \
+	tests/xattrs.bats \
 	tests/experiment_views.bats \
+	tests/experiment_texts.bats \
 	tests/caching.bats \
 	tests/daemon.bats \
 	tests/commands.bats \
 	tests/control.bats \
 	tests/fsck.bats \
+	tests/fsck_tree.bats \
 	tests/space.bats \
 	tests/scale.bats \
 	tests/crash.bats \
 	tests/power.bats \
 	tests/load.bats \
 	tests/load_state.bats \
+	tests/load_checkpoints.bats \
+	tests/load_head.bats \
 	tests/faults.bats \
 	tests/found.bats \
 	tests/config.bats \
 	tests/history.bats \
+	tests/history_kept.bats \
+	tests/history_commands.bats \
 	tests/manifest.bats \
 	tests/weightslab.bats \
 	tests/experiments.bats \
+	tests/experiment_checkpoints.bats \
 	tests/best.bats \
+	tests/metrics.bats \
 	tests/readme.bats \
 	tests/probes.bats
 
@@ -80,6 +90,14 @@ EXTRA_DIST += \
 	tests/data/store-2.tar.gz \
 	$(bats_tests) \
 	tests/lib.bash \
+	tests/status.bash \
+	tests/fsck.bash \
+	tests/experiment_views.bash \
+	tests/experiments.bash \
+	tests/best.bash \
+	tests/views.bash \
+	tests/load_state.bash \
+	tests/history.bash \
 	tests/manifest.py \
 	tests/readme.py \
 	tests/posix/checkpoint.py \

@@ -1,0 +1,53 @@
+# What best.bats and metrics.bats share.
+
+load lib
+
+setup() {
+    scratch
+    store_init
+    mount_store
+    R=$MNT/runs/r
+    V=$MNT/branches/r
+    mkdir "$R"
+}
+teardown() { cleanup; }
+
+save() { checkpoint zip "$1" 20000 "$2"; }
+
+# best_is PATH: both views of the run lead there
+best_is() {
+    local view
+    for view in "$V/best" "$R/.expfs/best"; do
+        equal "$(readlink -f "$view")" "$1" "${view#"$MNT"/}"
+        [[ -e $view ]] || fail "${view#"$MNT"/} leads nowhere"
+    done
+}
+
+no_best() {
+    local view
+    for view in "$V/best" "$R/.expfs/best"; do
+        [[ ! -L $view && ! -e $view ]] || fail "$view leads to $(readlink "$view")"
+        not grep -qx best <(ls "$(dirname "$view")")
+    done
+}
+
+# metric PATH VALUE [NAME]
+metric() { setfattr -n "user.expfs.metric.${3:-val_loss}" -v "$2" "$1"; }
+
+# steps N...: checkpoints of these steps
+steps() {
+    local n
+    for n; do save "$R/step_$n.pt" "$n"; done
+}
+
+configure() {
+    umount_store
+    printf '%s\n' "$@" >"$STORE/config.yaml"
+    mount_store
+}
+
+# in_history PATH N: best leads to that version of the path, below the run
+in_history() {
+    equal "$(readlink -f "$V/best")" "$MNT/.expfs/history/runs/r/$1/$2.pt"
+    equal "$(readlink -f "$R/.expfs/best")" "$R/.expfs/history/$1/$2.pt"
+}
