@@ -7,6 +7,7 @@ unit_tests = \
 	tests/unit/test_digest \
 	tests/unit/test_experiment \
 	tests/unit/test_hp \
+	tests/unit/test_hp_scalars \
 	tests/unit/test_hp_diff \
 	tests/unit/test_itable \
 	tests/unit/test_manager_options \
@@ -18,10 +19,12 @@ unit_tests = \
 	tests/unit/test_ranking \
 	tests/unit/test_role \
 	tests/unit/test_tensors \
+	tests/unit/test_tensors_formats \
 	tests/unit/test_pyjson \
 	tests/unit/test_snapshot \
 	tests/unit/test_state_file \
-	tests/unit/test_whole
+	tests/unit/test_whole \
+	tests/unit/test_whole_zip
 
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -35,8 +38,10 @@ tests_unit_test_digest_SOURCES = tests/unit/test_digest.c tests/unit/test.h
 tests_unit_test_digest_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_experiment_SOURCES = tests/unit/test_experiment.c tests/unit/test.h
 tests_unit_test_experiment_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
-tests_unit_test_hp_SOURCES = tests/unit/test_hp.c tests/unit/test.h
+tests_unit_test_hp_SOURCES = tests/unit/test_hp.c tests/unit/test.h tests/unit/hp.c tests/unit/hp.h
 tests_unit_test_hp_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_hp_scalars_SOURCES = tests/unit/test_hp_scalars.c tests/unit/test.h tests/unit/hp.c tests/unit/hp.h
+tests_unit_test_hp_scalars_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_hp_diff_SOURCES = tests/unit/test_hp_diff.c tests/unit/test.h
 tests_unit_test_hp_diff_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_itable_SOURCES = tests/unit/test_itable.c tests/unit/test.h fs/itable.c
@@ -57,16 +62,20 @@ tests_unit_test_ranking_SOURCES = tests/unit/test_ranking.c tests/unit/test.h
 tests_unit_test_ranking_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_role_SOURCES = tests/unit/test_role.c tests/unit/test.h
 tests_unit_test_role_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
-tests_unit_test_tensors_SOURCES = tests/unit/test_tensors.c tests/unit/test.h
+tests_unit_test_tensors_SOURCES = tests/unit/test_tensors.c tests/unit/test.h tests/unit/bytes.c tests/unit/bytes.h tests/unit/tensors.c tests/unit/tensors.h
 tests_unit_test_tensors_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_tensors_formats_SOURCES = tests/unit/test_tensors_formats.c tests/unit/test.h tests/unit/bytes.c tests/unit/bytes.h tests/unit/tensors.c tests/unit/tensors.h
+tests_unit_test_tensors_formats_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_pyjson_SOURCES = tests/unit/test_pyjson.c tests/unit/test.h
 tests_unit_test_pyjson_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_snapshot_SOURCES = tests/unit/test_snapshot.c tests/unit/test.h
 tests_unit_test_snapshot_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_state_file_SOURCES = tests/unit/test_state_file.c tests/unit/test.h
 tests_unit_test_state_file_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
-tests_unit_test_whole_SOURCES = tests/unit/test_whole.c tests/unit/test.h
+tests_unit_test_whole_SOURCES = tests/unit/test_whole.c tests/unit/test.h tests/unit/bytes.c tests/unit/bytes.h tests/unit/whole.c tests/unit/whole.h
 tests_unit_test_whole_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_whole_zip_SOURCES = tests/unit/test_whole_zip.c tests/unit/test.h tests/unit/bytes.c tests/unit/bytes.h tests/unit/whole.c tests/unit/whole.h
+tests_unit_test_whole_zip_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 
 # Run by tests/clients/with_configurations.py
 check_PROGRAMS += tests/unit/hp_text

@@ -1,0 +1,124 @@
+#include "tensors.h"
+
+#include <inttypes.h>
+
+struct bytes zip(const struct record *records, size_t n)
+{
+	struct bytes b = { 0 }, directory = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct record *r = &records[i];
+		size_t name_len = strlen(r->name), at = b.len;
+
+		for (int entry = 0; entry < 2; entry++) {
+			struct bytes *to = entry ? &directory : &b;
+
+			add(to, entry ? "PK\1\2\24\0" : "PK\3\4", entry ? 6 : 4);
+			add(to, "\24\0\0\0", 4);
+			add_int(to, r->method, 2);
+			add_int(to, 0, 8);
+			add_int(to, r->len, 4);
+			add_int(to, r->len, 4);
+			add_int(to, name_len, 2);
+			add_int(to, 0, entry ? 12 : 2);
+			if (entry)
+				add_int(to, at, 4);
+			add(to, r->name, name_len);
+		}
+		add(&b, r->p, r->len);
+	}
+	add(&directory, "PK\5\6\0\0\0\0", 8);
+	add_int(&directory, n, 2);
+	add_int(&directory, n, 2);
+	add_int(&directory, directory.len - 12, 4);
+	add_int(&directory, b.len, 4);
+	add_int(&directory, 0, 2);
+	add(&b, directory.p, directory.len);
+	free(directory.p);
+	return b;
+}
+
+struct bytes torch_file(const char *pickle)
+{
+	static uint8_t data[64];
+	const struct record records[] = {
+		{ "a/data.pkl", pickle, strlen(pickle), 0 },
+		{ "a/byteorder", "little", 6, 0 },
+		{ "a/data/0", data, sizeof(data), 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)i;
+	return zip(records, ARRAY_SIZE(records));
+}
+
+struct tensors *read_tensors(const struct bytes *b, const char **ret_why)
+{
+	FILE *f = tmpfile();
+	struct tensors *ts = NULL;
+	int r;
+
+	assert_non_null(f);
+	assert_int_equal(pwrite(fileno(f), b->p, b->len, 0), (ssize_t)b->len);
+	r = tensors_read(fileno(f), b->len, &ts, ret_why);
+	fclose(f);
+	assert_true(r == 0 ? ts && !*ret_why : !ts && r == -EBADMSG && *ret_why);
+	return ts;
+}
+
+struct tensors *tensors_of(const struct bytes *b)
+{
+	const char *why;
+	struct tensors *ts = read_tensors(b, &why);
+
+	if (!ts)
+		fail_msg("refused: %s", why);
+	return ts;
+}
+
+void assert_refused_bytes(const struct bytes *b, const char *reason)
+{
+	const char *why;
+	_cleanup_tensors_ struct tensors *ts = read_tensors(b, &why);
+
+	if (ts || strcmp(why, reason) != 0)
+		fail_msg("%s, not: %s", ts ? "read" : why, reason);
+}
+
+void assert_tensors(const struct tensors *ts, const char *wanted)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	for (size_t i = 0; i < ts->n; i++) {
+		const struct tensor *t = &ts->v[i];
+
+		fprintf(f, "%s%s:%s[", i ? " " : "", t->name, t->dtype);
+		for (unsigned j = 0; j < t->ndim; j++)
+			fprintf(f, "%s%" PRIu64, j ? "," : "", t->shape[j]);
+		fputs("]", f);
+		if (t->located) {
+			fputs("/", f);
+			for (unsigned j = 0; j < t->ndim; j++)
+				fprintf(f, "%s%" PRIu64, j ? "," : "", t->strides[j]);
+			fprintf(f, "@%" PRIu64, t->offset);
+		} else {
+			fputs("?", f);
+		}
+		fputs(t->model ? "*" : "", f);
+	}
+	fclose(f);
+	assert_string_equal(text, wanted);
+}
+
+struct bytes safetensors(const char *header, size_t data)
+{
+	struct bytes b = { 0 };
+
+	add_int(&b, strlen(header), 8);
+	add(&b, header, strlen(header));
+	add_int(&b, 0, data);
+	return b;
+}
