@@ -106,10 +106,14 @@ EXTRA_DIST += \
 	tests/crash/cutter.py \
 	tests/crash/damages.py \
 	tests/crash/fault_case.py \
-	tests/crash/fault_operations.py \
+	tests/crash/fault_files.py \
+	tests/crash/fault_operation.py \
+	tests/crash/fault_store.py \
 	tests/crash/faulter.py \
 	tests/crash/killer.py \
 	tests/crash/load.py \
+	tests/crash/mounted.py \
+	tests/crash/processes.py \
 	tests/crash/saves.py \
 	tests/crash/states.py \
 	tests/crash/tree.py

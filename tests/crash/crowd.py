@@ -17,12 +17,13 @@ import os
 import random
 import sys
 import time
-import traceback
 
 sys.dont_write_bytecode = True
 import killer
 import load
+import processes
 import tree as trees
+from mounted import Mount
 
 BUFFERS_MIB = 64  # of libfuse, a buffer of 1 MiB for each of its threads, and their stacks
 
@@ -93,23 +94,6 @@ def run_lister(top, mine, seed, end):
 OTHERS = (run_mapper, run_locker, run_lister)
 
 
-def start(f, *args):
-    pid = os.fork()
-    if pid:
-        return pid
-    status = 1
-    try:
-        f(*args)
-        status = 0
-    except Late:
-        status = 0
-    except Exception:
-        traceback.print_exc()
-    finally:
-        sys.stderr.flush()
-        os._exit(status)
-
-
 def usage(pid):
     """Anonymous memory in MiB, open descriptors."""
     with open("/proc/%d/status" % pid) as f:
@@ -152,7 +136,7 @@ def counted(top, names):
 
 def crowd(args, seed):
     rnd = random.Random(seed)
-    mount = killer.Mount(args.expfs, args.dir)
+    mount = Mount(args.expfs, args.dir)
     names = ["p%d" % i for i in range(args.processes)]
     loaders, others = [n for i, n in enumerate(names) if i % 4], [n for i, n in enumerate(names) if i % 4 == 0]
     logs = {name: os.path.join(args.dir, name + ".log") for name in loaders}
@@ -162,8 +146,8 @@ def crowd(args, seed):
         for name in names + ["common"]:
             os.mkdir(os.path.join(mount.point, name))
         end = time.monotonic() + args.seconds
-        pids = [start(run_load, mount.point, n, rnd.random(), logs[n], end) for n in loaders]
-        pids += [start(OTHERS[i % 3], mount.point, n, rnd.random(), end) for i, n in enumerate(others)]
+        pids = [processes.start(run_load, mount.point, n, rnd.random(), logs[n], end, ends=Late) for n in loaders]
+        pids += [processes.start(OTHERS[i % 3], mount.point, n, rnd.random(), end) for i, n in enumerate(others)]
         early, late = watch(mount, end)
         lines += ["a process failed" for pid in pids if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0]
         lines += counted(mount.point, others)

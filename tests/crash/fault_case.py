@@ -6,12 +6,12 @@ import mmap
 import os
 import random
 import shutil
-import signal
 import struct
 import subprocess
 import threading
 import time
 
+import processes
 import tree as trees
 
 STORE, DATABASE, SYNC = 1, 2, 4
@@ -120,15 +120,6 @@ def sync_dir(path):
         os.close(fd)
 
 
-def is_gone(pid):
-    """The first thread is a zombie as soon as it has ended, the files are closed with the last one."""
-    try:
-        with open("/proc/%d/stat" % pid) as f:
-            return f.read().rpartition(")")[2].split()[0] in "ZX" and len(os.listdir("/proc/%d/task" % pid)) == 1
-    except OSError:
-        return True
-
-
 class Case:
     """One run of an operation on a store of its own, a copy of the base.
 
@@ -180,24 +171,10 @@ class Case:
         return status
 
     def daemons(self):
-        found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                if (os.readlink("/proc/%s/exe" % pid) == self.bench.program
-                        and self.store.encode() in open("/proc/%s/cmdline" % pid, "rb").read().split(b"\0")):
-                    found.append(int(pid))
-            except OSError:
-                pass
-        return found
+        return processes.daemons(self.bench.program, self.store)
 
     def kill(self):
-        killed = set()
-        while self.daemons() or not all(map(is_gone, killed)):
-            for pid in self.daemons():
-                killed.add(pid)
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            time.sleep(0.002)
+        processes.kill_daemons(self.bench.program, self.store)
         subprocess.run(["fusermount3", "-uz", self.point], check=False, stderr=subprocess.DEVNULL)
 
     def is_mounted(self):

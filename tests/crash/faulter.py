@@ -30,7 +30,9 @@ import sys
 
 sys.dont_write_bytecode = True
 from fault_case import Bad, Bench, Case
-from fault_operations import OPERATIONS
+import fault_files  # which fill the list
+import fault_store
+from fault_operation import OPERATIONS
 
 MANY = 1 << 30
 KINDS = [(name + mode, number, mode == " always")

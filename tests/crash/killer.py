@@ -19,16 +19,16 @@ import errno
 import json
 import os
 import random
-import signal
 import stat
 import subprocess
 import sys
 import time
-import traceback
 
 sys.dont_write_bytecode = True
 import load
+import processes
 import tree as trees
+from mounted import Mount
 
 # What a call gives when the daemon dies; EIO comes from the kernel where the daemon was about to take the request.
 DEATH = (errno.ENOTCONN, errno.ECONNABORTED, errno.EIO)
@@ -49,33 +49,11 @@ def without_common(tree):
 
 
 def start_worker(top, base, mine, seed, log_path, limit=None):
-    pid = os.fork()
-    if pid:
-        return pid
-    status = 1
-    try:
-        load.run(top, trees.copy(base), mine, seed, log_path, limit)
-        status = 0
-    except OSError as e:
+    def tell(e):
         with open(log_path, "a") as f:
             f.write(json.dumps(["error", e.errno, time.monotonic()]) + "\n")
-        status = 0
-    except Exception:
-        traceback.print_exc()
-    finally:
-        sys.stderr.flush()
-        os._exit(status)
 
-
-def wait_worker(pid, seconds=60):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-        time.sleep(0.01)
-    os.kill(pid, signal.SIGKILL)
-    print("a worker hangs", file=sys.stderr)
-    return False
+    return processes.start(load.run, top, trees.copy(base), mine, seed, log_path, limit, ends=OSError, tell=tell)
 
 
 def replay(base, log_path):
@@ -113,82 +91,6 @@ def check(base, log_path, found):
     return lines, count
 
 
-def is_gone(pid):
-    """The first thread is a zombie as soon as it has ended, the files are closed with the last one."""
-    try:
-        with open("/proc/%d/stat" % pid) as f:
-            return f.read().rpartition(")")[2].split()[0] in "ZX" and len(os.listdir("/proc/%d/task" % pid)) == 1
-    except OSError:
-        return True
-
-
-class Mount:
-    def __init__(self, program, directory):
-        self.program = program
-        self.store, self.point = os.path.join(directory, "store"), os.path.join(directory, "mnt")
-        os.mkdir(self.point)
-        self.command("init", self.store)
-
-    def command(self, *args):
-        r = subprocess.run([self.program, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, text=True)
-        if r.returncode != 0:
-            raise SystemExit("expfs %s: exit %d: %s" % (" ".join(args), r.returncode, r.stdout))
-
-    def mount(self):
-        self.command("mount", self.store, self.point)
-
-    def unmount_and_check(self):
-        for seconds in (0.1, 0.3, 1):  # something that looks at all mounts can be in this one for a moment
-            if subprocess.run([self.program, "umount", self.point], stdin=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL).returncode == 0:
-                break
-            time.sleep(seconds)
-        else:
-            self.command("umount", self.point)
-        self.command("fsck", self.store)
-
-    def daemons(self):
-        real, pids = os.path.realpath(self.program), []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                if os.readlink("/proc/%s/exe" % pid) == real and self.store in open("/proc/%s/cmdline" % pid).read():
-                    pids.append(int(pid))
-            except OSError:
-                pass
-        return pids
-
-    def kill(self):
-        """Kills all of them and waits until they hold nothing any more."""
-        end, killed = time.monotonic() + 60, set()
-        while True:
-            pids = self.daemons()  # anew each time: a mount that starts may have forked meanwhile
-            killed.update(pids)
-            for pid in pids:
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-            if not pids and all(map(is_gone, killed)):
-                return
-            if time.monotonic() > end:
-                raise SystemExit("processes %s do not die" % killed)
-            time.sleep(0.002)
-
-    def killed_mount(self, delay):
-        """A mount that is killed while it recovers."""
-        p = subprocess.Popen([self.program, "mount", self.store, self.point], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(delay)
-        self.kill()
-        p.wait()
-
-    def clean_up(self):
-        if os.path.ismount(self.point) or any(self.point in line for line in open("/proc/self/mountinfo")):
-            subprocess.run(["fusermount3", "-uz", self.point], check=False)
-        self.kill()
-
-
 def one_round(mount, rnd, names, logs, number):
     bases = {mine: without_common(scan(mount.point, mine)) for mine in names}
     paths = {mine: os.path.join(logs, "%d-%s" % (number, mine)) for mine in names}
@@ -196,7 +98,7 @@ def one_round(mount, rnd, names, logs, number):
     time.sleep(rnd.choice((0.05, 0.3, 1.0)) * rnd.random() + 0.02)
     sent = time.monotonic()
     mount.kill()
-    good = all([wait_worker(pid) for pid in pids])
+    good = all([processes.wait(pid) == 0 for pid in pids])
     good = all([ended_by_kill(path, sent) for path in paths.values()]) and good
 
     while rnd.random() < 0.25:
@@ -293,7 +195,7 @@ def self_test(args, seed):
     bases = {mine: without_common(scan(top, mine)) for mine in names}
     logs = {mine: os.path.join(args.dir, mine + ".log") for mine in names}
     for pid in [start_worker(top, bases[m], m, rnd.random(), logs[m], limit=1500) for m in names]:
-        good = wait_worker(pid) and good
+        good = processes.wait(pid) == 0 and good
     for mine in names:
         with open(logs[mine]) as f:
             if "error" in f.read():

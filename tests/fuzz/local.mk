@@ -85,5 +85,6 @@ endif
 EXTRA_DIST += \
 	tests/data/fuzz \
 	tests/fuzz/hostile.bats \
+	tests/fuzz/row_cases.py \
 	tests/fuzz/rows.py \
 	tests/fuzz/run
