@@ -1,11 +1,17 @@
 /* A JSON parser with Python's ways, which jansson has not: integers of any
  * length, 1e400 for infinity, NaN and Infinity, lone surrogates, NUL, and a key
- * that comes twice. */
+ * that comes twice.
+ *
+ * It is not pyjson.c, for a hash is of all that Python reads: of every string and
+ * number the whole, of halves of surrogate pairs, nested as deep as Python goes, and
+ * with each value's line. pyjson.c takes what tells something, of files of any size,
+ * in no memory. */
 #include "format/json_value.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "format/json_escape.h"
 #include "format/number.h"
 #include "format/utf8.h"
 
@@ -37,53 +43,6 @@ static bool take(struct reader *rd, const char *word)
 	return true;
 }
 
-static bool take_hex4(struct reader *rd, uint32_t *ret)
-{
-	uint32_t c = 0;
-
-	if (rd->end - rd->p < 4)
-		return false;
-	for (int i = 0; i < 4; i++) {
-		static const char hex[] = "0123456789abcdef0123456789ABCDEF";
-		const char *at = memchr(hex, rd->p[i], sizeof(hex) - 1);
-
-		if (!at)
-			return false;
-		c = c << 4 | (uint32_t)((at - hex) & 15);
-	}
-	rd->p += 4;
-	*ret = c;
-	return true;
-}
-
-/* What stands after a backslash. */
-static int take_escape(struct reader *rd, char **out)
-{
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-	const char *at = rd->p < rd->end ? memchr(from, *rd->p, sizeof(from) - 1) : NULL;
-	const char *second;
-	uint32_t c, low;
-
-	if (at) {
-		*(*out)++ = to[at - from];
-		rd->p++;
-		return 0;
-	}
-	if (!take(rd, "u") || !take_hex4(rd, &c))
-		return bad(rd, "an escape that JSON does not have");
-	second = rd->p;
-	if (c >= 0xd800 && c < 0xdc00 && take(rd, "\\u")) {
-		if (!take_hex4(rd, &low))
-			return bad(rd, "an escape that JSON does not have");
-		if (low >= 0xdc00 && low < 0xe000)
-			c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
-		else
-			rd->p = second;
-	}
-	*out += utf8_put(*out, c);
-	return 0;
-}
-
 /* The closing quote of a string: no text is longer than how it is written. */
 static const char *closing(const struct reader *rd)
 {
@@ -110,13 +69,13 @@ static int take_string(struct reader *rd, struct value *v)
 	if (!text)
 		return -ENOMEM;
 	while (rd->p < close) {
+		uint32_t c;
 		size_t n;
 
 		if (take(rd, "\\")) {
-			int r = take_escape(rd, &out);
-
-			if (r < 0)
-				return r;
+			if (!json_escape(&rd->p, rd->end, &c))
+				return bad(rd, "an escape that JSON does not have");
+			out += utf8_put(out, c);
 			continue;
 		}
 		n = utf8_length(rd->p, (size_t)(close - rd->p));

@@ -12,6 +12,7 @@ libexpfs_a_SOURCES += \
 	src/format/number.c src/format/number.h \
 	src/format/value.c src/format/value.h \
 	src/format/timestamp.c src/format/timestamp.h \
+	src/format/json_escape.c src/format/json_escape.h \
 	src/format/json_value.c src/format/json_value.h \
 	src/format/yaml_scalar.c src/format/yaml_scalar.h \
 	src/format/yaml_value.c src/format/yaml_value.h \

@@ -1,10 +1,12 @@
 /* JSON (RFC 8259) with Python's three words more. Strings are decoded to UTF-8,
  * which they have to be; a half of a surrogate pair is refused, as nothing can be
- * named by it. */
+ * named by it. A configuration, of which nothing may be left out, is read by
+ * json_value.c instead. */
 #include "format/pyjson.h"
 
 #include <string.h>
 
+#include "format/json_escape.h"
 #include "format/utf8.h"
 
 void pyjson_begin(struct pyjson *j, const char *text, size_t len, struct reason *why)
@@ -67,61 +69,16 @@ static void keep(struct pyjson *j, const char *bytes, size_t n)
 	j->len += n;
 }
 
-/* The four digits of \uXXXX; -EINVAL. */
-static int take_hex(struct pyjson *j, unsigned *ret)
+static int take_escape(struct pyjson *j)
 {
-	unsigned v = 0;
+	char bytes[UTF8_MAX];
+	uint32_t c;
 
-	for (int i = 0; i < 4; i++, j->at++) {
-		int c = peek(j);
-
-		if (c >= '0' && c <= '9')
-			v = v << 4 | (unsigned)(c - '0');
-		else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
-			v = v << 4 | (unsigned)((c | 0x20) - 'a' + 10);
-		else
-			return pyjson_bad(j, "four hex digits are wanted after \\u");
-	}
-	*ret = v;
-	return 0;
-}
-
-static int take_unicode_escape(struct pyjson *j)
-{
-	unsigned c = 0, low = 0;
-	char bytes[4];
-	int r = take_hex(j, &c);
-
-	if (r < 0)
-		return r;
-	if (c >= 0xd800 && c < 0xdc00 && j->end - j->at >= 2 && j->at[0] == '\\' && j->at[1] == 'u') {
-		j->at += 2;
-		r = take_hex(j, &low);
-		if (r < 0)
-			return r;
-		if (low >= 0xdc00 && low < 0xe000)
-			c = 0x10000 + ((c - 0xd800) << 10 | (low - 0xdc00));
-	}
+	if (!json_escape(&j->at, j->end, &c))
+		return pyjson_bad(j, "an escape that JSON does not have");
 	if (c >= 0xd800 && c < 0xe000)
 		return pyjson_bad(j, "half of a surrogate pair");
 	keep(j, bytes, utf8_put(bytes, c));
-	return 0;
-}
-
-static int take_escape(struct pyjson *j)
-{
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-	int c = peek(j);
-	const char *p = c > 0 ? strchr(from, c) : NULL;
-
-	if (c == 'u') {
-		j->at++;
-		return take_unicode_escape(j);
-	}
-	if (!p)
-		return pyjson_bad(j, "an escape that JSON does not have");
-	j->at++;
-	keep(j, to + (p - from), 1);
 	return 0;
 }
 

@@ -1,7 +1,9 @@
 /* From libyaml's events to values, in the two steps of PyYAML: compose makes
  * nodes and joins aliases to them, construct makes of the nodes what their tags
  * say. A node is a struct value from the beginning; scalars are done in the first
- * step, lists and maps are given their last form in the second. */
+ * step, lists and maps are given their last form in the second.
+ *
+ * What only looks for some keys goes by yaml_walk.h, which builds nothing. */
 #include "format/yaml_value.h"
 
 #include <search.h>

@@ -1,3 +1,6 @@
+/* It is not yaml_value.c, which builds all that a configuration is, follows aliases and merges, and takes what
+ * PyYAML takes: here a part of a text is looked for, and what is not known is gone over as it comes, so that nothing
+ * hostile costs memory. The loop over events is a few lines in each; where a mistake is told differs. */
 #include "format/yaml_walk.h"
 
 #include <string.h>
