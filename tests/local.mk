@@ -62,6 +62,7 @@ bats_tests = \
 	tests/scale.bats \
 	tests/crash.bats \
 	tests/power.bats \
+	tests/power_experiments.bats \
 	tests/load.bats \
 	tests/load_state.bats \
 	tests/load_checkpoints.bats \

@@ -584,25 +584,39 @@ static int delete_lost(struct db *db, uint64_t id, uint64_t lost)
 	return r;
 }
 
+/* What the path held before is what it held then, too: it gets that back. */
+static int lose_version(struct expfs *ex, struct db *db, const struct version_row *v)
+{
+	struct version_row before;
+	struct tracked_row t;
+	int r = tracked_get(db, v->tracked, &t), had = version_before(db, v->tracked, v->n, &before);
+	bool again = had == 0 && !before.gone;
+
+	if (r < 0 || (had < 0 && had != -ENOENT))
+		return MIN(r, had);
+	if (again) {
+		before.until = v->until;
+		before.gone = v->gone;
+		r = version_update(db, &before);
+	}
+	if (t.good == v->id)
+		no_good(&t);
+	if (t.head == v->id)
+		t.head = again ? before.id : 0;
+	t.changed = t.ino && t.role == ROLE_WEIGHTS ? meta_id(ex->meta) : 0;
+	return r < 0 ? r : tracked_update(db, &t);
+}
+
 static int track_lost(struct expfs *ex, struct db *db, uint64_t object)
 {
+	struct version_row v;
 	uint64_t id;
 	int r;
 
 	while ((r = version_of_object(db, object, &id)) == 0) {
-		struct version_row v;
-		struct tracked_row t;
-
 		r = version_get(db, id, &v);
 		if (r == 0)
-			r = tracked_get(db, v.tracked, &t);
-		if (r == 0) {
-			if (t.good == id)
-				no_good(&t);
-			t.head = t.head == id ? 0 : t.head;
-			t.changed = t.ino && t.role == ROLE_WEIGHTS ? meta_id(ex->meta) : 0;
-			r = tracked_update(db, &t);
-		}
+			r = lose_version(ex, db, &v);
 		if (r == 0 || r == -ENOENT)
 			r = delete_lost(db, id, object);
 		if (r < 0)

@@ -1,0 +1,68 @@
+# The power fails: experiments agree with the files that are there afterwards.
+
+load lib
+
+setup() {
+    scratch
+    require_loop
+    require_command xfs_io mkfs.xfs
+    loop_disk disk 400
+    STORE=$SCRATCH/disk/store
+    store_init
+    mount_store
+    R=$MNT/runs/r
+    mkdir "$R"
+    echo settled >"$D/other"
+    config 0.1
+    sync "$R" "$D"
+}
+teardown() { cleanup; }
+
+config() { echo "lr: $1" >"$R/config.yaml"; }
+
+# hp LR: the HP segment of that configuration
+hp() { printf '{"auditor_mode": false, "lr": %s}' "$1" | sha256sum | cut -c -8; }
+
+save() { checkpoint safetensors "$R/step_$1.safetensors" 20000 "$1"; }
+
+# The database's log is on the disk, but no content; then the disk forgets what was not synced, and is there again.
+power_cut() {
+    sync "$D/other"
+    xfs_io -x -c shutdown "$SCRATCH/disk"
+    kill_daemon
+    fusermount3 -uz "$MNT"
+    wait_until umount "$SCRATCH/disk"
+    mount -o loop "$SCRATCH/disk.img" "$SCRATCH/disk"
+    mount_store
+}
+
+experiment_of() { xattr "$R/step_$1.safetensors" user.expfs.hash | cut -c -8; }
+
+@test "a checkpoint saved under an edit that the disk lost belongs to the configuration that is there" {
+    save 1
+    config 0.2
+    save 2
+    sync "$R/step_1.safetensors" "$R/step_2.safetensors"
+    power_cut
+    equal "$(cat "$R/config.yaml")" "lr: 0.1"
+    equal "$(experiment_of 1)/$(experiment_of 2)" "$(hp 0.1)/$(hp 0.1)"
+    equal "$(cat "$MNT/branches/r/pending")" ""
+    equal "$(ls "$MNT/.expfs/history/runs/r/config.yaml")" 1.yaml
+}
+
+@test "of several edits that the disk lost none stays between those that are there" {
+    local i
+    for i in 0.2 0.3; do
+        config $i
+        save ${i#0.}
+        sync "$R/step_${i#0.}.safetensors"
+    done
+    echo 'lr: 0.4' >"$R/x.tmp"
+    mv "$R/x.tmp" "$R/config.yaml"
+    save 4
+    sync "$R/step_4.safetensors"
+    power_cut
+    for i in 2 3 4; do
+        equal "$(experiment_of $i)" "$(hp 0.1)" "step $i"
+    done
+}
