@@ -66,3 +66,18 @@ experiment_of() { xattr "$R/step_$1.safetensors" user.expfs.hash | cut -c -8; }
         equal "$(experiment_of $i)" "$(hp 0.1)" "step $i"
     done
 }
+
+@test "a configuration that made an experiment is not lost" {
+    config 0.2
+    mkdir "$R/data"
+    echo a >"$R/data/a"
+    save 2
+    local hash
+    hash=$(cat "$MNT/branches/r/HEAD")
+    config 0.3
+    power_cut
+    equal "$(cat "$MNT/branches/r/HEAD")" "$hash"
+    equal "$(cat "$MNT/experiments/$hash/HP/config.yaml")" "lr: 0.2"
+    equal "$(cat "$MNT/experiments/$hash/DATA/data/a")" a
+    equal "$(cat "$R/config.yaml")" "lr: 0.2"
+}

@@ -116,6 +116,8 @@ static int resolve(struct expfs *ex, struct due *d)
 		r = point_look(&p);
 	if (r == 0 && p.checkpoint && !p.state.options.dump_model_state)
 		return drop_due(ex, p.due);
+	if (r == 0)
+		r = point_settle(&p);
 	return r < 0 ? r : expfs_write(ex, tx_point_put, &p);
 }
 
@@ -294,7 +296,9 @@ static int try_commit(struct expfs *ex, uint64_t branch, char ret_hash[EXPERIMEN
 	memcpy(ret_hash, changed ? p.hash : p.before_experiment.hash, sizeof(p.hash));
 	if (!changed)
 		return 1;
-	r = expfs_write(ex, tx_point_put, &p);
+	r = point_settle(&p);
+	if (r == 0)
+		r = expfs_write(ex, tx_point_put, &p);
 	memcpy(ret_hash, p.hash, sizeof(p.hash));
 	return r;
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "exp/entries.h"
+#include "exp/settle.h"
 #include "exp/structure.h"
 #include "meta/metric.h"
 #include "meta/tracked.h"
@@ -101,6 +103,29 @@ int point_hash(struct db *db, struct point *p, bool insert)
 	if (!any || p->as_loaded || !p->state.options.enable_checkpoints)
 		*p->hash = 0;
 	return r;
+}
+
+static int add_object(void *arg, const char *path, const struct version_row *v)
+{
+	return v->object ? id_list_add(arg, v->object) : 0;
+}
+
+int point_settle(struct point *p)
+{
+	static const enum role roles[] = { ROLE_HP, ROLE_MODEL, ROLE_DATA };
+	_cleanup_(id_list_free) struct id_list l = { 0 };
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(p->ex->meta);
+
+		r = point_hash(db, p, false);
+	}
+	if (r < 0 || !*p->hash || strcmp(p->hash, p->before_experiment.hash) == 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(roles) && r == 0; i++)
+		r = state_files(p->ex, &p->run, roles[i], p->at, add_object, &l);
+	return r < 0 ? r : settle_contents(p->ex, l.v, l.n);
 }
 
 bool point_same_segment(const char *a, const char *b, enum segment i)

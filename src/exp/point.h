@@ -1,6 +1,7 @@
 /* A state of a run, and where on the run's line it stands (spec section 5).
  *
  *   point_look()     reads what makes the state: the slow part, without a lock
+ *   point_settle()   has the files that it consists of on the disk, before anything says so
  *   point_hash()     gives the hash
  *   tx_point_put()   makes it a point of the line if it is a new one, and gives the checkpoint its experiment
  *   point_free()
@@ -29,6 +30,7 @@ void point_free(struct point *p);
 #define _cleanup_point_ _cleanup_(point_free)
 
 int point_look(struct point *p);
+int point_settle(struct point *p);
 
 /* Sets p->hash. insert: its segments are given out now, in a transaction. */
 int point_hash(struct db *db, struct point *p, bool insert);

@@ -94,6 +94,27 @@ int settle_content(struct expfs *ex, uint64_t object, uint64_t seal)
 	return sync_and_mark(ex, &(struct marks){ .mark = &mark, .n = 1 });
 }
 
+int settle_contents(struct expfs *ex, const uint64_t *object, size_t n)
+{
+	_cleanup_(cleanup_marks) struct marks m = { 0 };
+	int r = 0;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		for (size_t i = 0; i < n && r == 0; i++) {
+			struct content_row row;
+
+			r = content_get(db, object[i], &row);
+			if (r == 0 && row.state == CONTENT_SEALED && row.synced != CONTENT_WHOLE)
+				r = marks_add(&m, &row);
+			else if (r == -ESTALE)
+				r = 0;
+		}
+	}
+	return r < 0 || m.n == 0 ? r : sync_and_mark(ex, &m);
+}
+
 static bool is_recent(int64_t at)
 {
 	return monotonic_ns() - at < OPEN_NS;

@@ -9,6 +9,9 @@
 /* Syncs an object, as of that sealing, and notes it in the row. */
 int settle_content(struct expfs *ex, uint64_t object, uint64_t seal);
 
+/* Syncs those of the objects that are sealed and were not yet. */
+int settle_contents(struct expfs *ex, const uint64_t *object, size_t n);
+
 /* Syncs what is in a directory, and all names: fsync of the directory. */
 int settle_dir(struct expfs *ex, uint64_t dir);
 
