@@ -75,6 +75,7 @@ bats_tests = \
 	tests/history_commands.bats \
 	tests/manifest.bats \
 	tests/weightslab.bats \
+	tests/edits.bats \
 	tests/experiments.bats \
 	tests/experiment_checkpoints.bats \
 	tests/best.bats \

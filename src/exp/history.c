@@ -72,6 +72,7 @@ static int is_on_line(struct db *db, const struct tracked_row *t, const struct v
 {
 	struct tracked_row run, last;
 	struct line_row line;
+	uint64_t until;
 	int r = tracked_get(db, t->run, &run);
 
 	if (r < 0 || run.ino == 0)
@@ -83,7 +84,9 @@ static int is_on_line(struct db *db, const struct tracked_row *t, const struct v
 	case ROLE_HP:
 	case ROLE_MODEL:
 	case ROLE_DATA:
-		r = line_between(db, t->run, v->id, v->until, &line);
+		r = version_counts_until(db, v, &until);
+		if (r == 0)
+			r = line_between(db, t->run, v->id, until, &line);
 		return r == 0 ? 1 : r == -ENOENT ? 0 : r;
 	}
 	return 0;

@@ -143,9 +143,23 @@ int tx_track_end_version(struct expfs *ex, struct db *db, struct tracked_row *t,
 	return end_version(db, t, meta_id(ex->meta), false, drop);
 }
 
+/* What is taken away while it is written over has ended by that. */
+static int end_written(struct db *db, const struct tracked_row *t, uint64_t until)
+{
+	struct version_row v;
+	int r = version_before(db, t->id, INT64_MAX, &v);
+
+	if (r < 0 || v.gone)
+		return r == -ENOENT ? 0 : r;
+	v.until = until;
+	v.gone = true;
+	return version_update(db, &v);
+}
+
 int track_end_path(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
 {
-	int r = end_version(db, t, meta_id(ex->meta), true, drop);
+	uint64_t now = meta_id(ex->meta);
+	int r = t->head ? end_version(db, t, now, true, drop) : end_written(db, t, now);
 
 	t->ino = t->is_dir ? t->ino : 0;
 	t->changed = 0;

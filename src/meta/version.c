@@ -141,7 +141,7 @@ int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, ve
 		       "SELECT v.id, tracked, v.n, v.is_dir, object, size, v.mode, mtime, until, gone, complete, v.step, v.rank,"
 		       " v.uid, v.gid, begin, experiment, t.parent, t.name FROM tracked t CROSS JOIN version v"
 		       " ON v.id=" LAST("t.id", "?3")
-		       " WHERE t.run=?1 AND t.role=?2 AND t.role<>0 AND (v.until IS NULL OR v.until>?3)",
+		       " WHERE t.run=?1 AND t.role=?2 AND t.role<>0 AND (v.gone=0 OR v.until>?3)",
 		       "iii", (int64_t)run, (int64_t)role, (int64_t)at);
 
 	for (; r == 1; r = db_next(db, st)) {
@@ -189,10 +189,24 @@ int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg)
 int version_in_force(struct db *db, uint64_t tracked, uint64_t at, struct version_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, SELECT "WHERE id=" LAST("?1", "?2") " AND (until IS NULL OR until>?2)", "ii",
+	int r = db_row(db, &st, SELECT "WHERE id=" LAST("?1", "?2") " AND (gone=0 OR until>?2)", "ii",
 		       (int64_t)tracked, (int64_t)at);
 
 	return read_one(st, r, ret);
+}
+
+int version_counts_until(struct db *db, const struct version_row *v, uint64_t *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r;
+
+	*ret = v->until;
+	if (v->gone || !v->until)
+		return 0;
+	r = db_row(db, &st, "SELECT id FROM version WHERE tracked=?1 AND n>?2 ORDER BY n LIMIT 1", "ii", (int64_t)v->tracked,
+		   (int64_t)v->n);
+	*ret = r == 1 ? (uint64_t)sqlite3_column_int64(st, 0) : 0;
+	return MIN(r, 0);
 }
 
 #define OF_EXPERIMENT "FROM version v CROSS JOIN tracked t ON t.id=v.tracked WHERE v.experiment=?1 AND v.complete=1"

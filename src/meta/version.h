@@ -44,13 +44,16 @@ int version_replace_object(struct db *db, uint64_t object, uint64_t by);
 /* The versions of a path, which keep their numbers, are another's, which had none. */
 int version_move(struct db *db, uint64_t tracked, uint64_t to);
 
-/* Calls f for the versions that paths of a run with that role held after the commit of number at; parent and name (of
- * len bytes) are those of the tracked path. */
+/* Calls f for the versions that counted for paths of a run with that role after the commit of number at: that each held,
+ * or held last where it was being written; parent and name (of len bytes) are those of the tracked path. */
 typedef int (*version_in_force_fn)(void *arg, const struct version_row *row, uint64_t parent, const char *name, size_t len);
 int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_in_force_fn f, void *arg);
 
-/* The one that a path held after that commit; -ENOENT. */
+/* The one that counted for a path after that commit; -ENOENT. */
 int version_in_force(struct db *db, uint64_t tracked, uint64_t at, struct version_row *ret);
+
+/* The number of the commit after which it did not count any more; 0: it does. */
+int version_counts_until(struct db *db, const struct version_row *v, uint64_t *ret);
 
 /* The complete checkpoint of an experiment with that step (NO_STEP: any) that has the highest rank, and of those alike
  * one of the run; one that was deleted only where no other is left. -ENOENT. */

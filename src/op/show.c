@@ -174,10 +174,14 @@ static int experiment_of(struct expfs *ex, const struct tracked_row *t, const st
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	struct line_row line = { .experiment = v->experiment };
+	uint64_t until;
 	int r = 0;
 
-	if (t->role == ROLE_HP || t->role == ROLE_MODEL || t->role == ROLE_DATA)
-		r = line_between(db, t->run, v->id, v->until, &line);
+	if (t->role == ROLE_HP || t->role == ROLE_MODEL || t->role == ROLE_DATA) {
+		r = version_counts_until(db, v, &until);
+		if (r == 0)
+			r = line_between(db, t->run, v->id, until, &line);
+	}
 	if (r == 0)
 		r = line.experiment ? experiment_get(db, line.experiment, ret) : -ENOENT;
 	return r;
