@@ -15,6 +15,7 @@ KILLER=$BATS_TEST_DIRNAME/crash/killer.py
 @test "killed at random under load, every operation that returned is there and the store is sound" {
     local rounds=20
     long && rounds=200
+    require_command xxh128sum
     mkdir "$SCRATCH/rounds"
     STORES+=("$SCRATCH/rounds/store")
     python3 "$KILLER" --expfs "$EXPFS" --dir "$SCRATCH/rounds" --rounds $rounds ${EXPFS_CRASH_SEED:+--seed "$EXPFS_CRASH_SEED"} 3>&-

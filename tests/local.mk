@@ -116,6 +116,7 @@ EXTRA_DIST += \
 	tests/crash/load.py \
 	tests/crash/mounted.py \
 	tests/crash/processes.py \
+	tests/crash/runs.py \
 	tests/crash/saves.py \
 	tests/crash/states.py \
 	tests/crash/tree.py

@@ -581,6 +581,7 @@ PY
 CUTTER=$BATS_TEST_DIRNAME/crash/cutter.py
 
 @test "the checker of the next test sees every kind of loss, and lets pass what may be lost" {
+    require_command xxh128sum
     mkdir "$SCRATCH/self"
     python3 "$CUTTER" --self-test --dir "$SCRATCH/self"
 }
@@ -588,6 +589,7 @@ CUTTER=$BATS_TEST_DIRNAME/crash/cutter.py
 @test "after power cuts at random under load all that was promised is there, and the store is sound" {
     local rounds=10
     long && rounds=120
+    require_command xxh128sum
     mkdir "$SCRATCH/cuts"
     python3 "$CUTTER" --expfs "$EXPFS" --dir "$SCRATCH/cuts" --rounds $rounds ${EXPFS_CRASH_SEED:+--seed "$EXPFS_CRASH_SEED"} 3>&-
 }

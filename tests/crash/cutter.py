@@ -6,13 +6,13 @@ usage: cutter.py --expfs PROGRAM --dir DIR [--rounds N] [--kind shutdown|snapsho
        cutter.py --self-test --dir DIR
 
 DIR is an empty directory. A disk with the store is an image file, mounted by a loop device. Several processes
-save and log on the mount (saves.py), each logging what it begins and what has returned. The power fails N times:
+save and log on the mount (saves.py, runs.py), each logging what it begins and what has returned. The power fails N times:
 
   shutdown   the disk's file system drops all that was not synced; the daemon is killed, the disk mounted again
   snapshot   the image is copied in one moment, with what the disk happened to have then; the copy is a disk
 
 After each the store is mounted, unmounted, checked with fsck and mounted again, and must hold what states.py
-says. Of a failure the logs and the image, as the power cut left it, are kept: the image in DIR/host.img.
+and runs.py say. Of a failure the logs and the image, as the power cut left it, are kept: the image in DIR/host.img.
 
 --self-test runs the load on DIR itself and breaks what it made in every way that the check is to see.
 
@@ -35,6 +35,7 @@ import traceback
 sys.dont_write_bytecode = True
 import damages
 import killer
+import runs
 import saves
 import states
 
@@ -122,11 +123,14 @@ class Load:
         top, self.stop = bench.store.point, os.path.join(bench.logs, "stop-%d" % number)
         for name in bench.names:
             self.bases[name] = killer.scan(top, name)
-        for name in bench.names + ["sql"]:
+        self.bases["run"] = runs.Found(bench.store.program, top)
+        for name in bench.names + ["sql", "run"]:
             self.logs[name] = os.path.join(bench.logs, "%s-%d-%s" % (bench.disk.kind, number, name))
             last = (rnd.random(), self.logs[name], self.stop)
             if name == "sql":
                 self.pids[name] = start(self.logs[name], saves.run_database, top, *last)
+            elif name == "run":
+                self.pids[name] = start(self.logs[name], runs.run, top, number, *last)
             else:
                 self.pids[name] = start(self.logs[name], saves.run, top, self.bases[name], name, number, *last)
 
@@ -203,6 +207,7 @@ class Bench:
         self.store.mount()
         for name in self.names + ["sql"]:
             os.mkdir(os.path.join(self.store.point, name))
+        runs.make(self.store.point)
 
     def is_full(self):
         """Versions of what was saved are kept: a store takes some sessions."""
@@ -276,7 +281,7 @@ class Bench:
             lines += states.check(self.load.bases[name], calls[name], found, cut, synced)
         for name in saves.DATABASES:
             lines += saves.check_database(os.path.join(store.point, "sql", name), name, calls["sql"], begun)
-        return lines
+        return lines + runs.check(self.load.bases["run"], calls["run"], runs.Found(store.program, store.point))
 
     def recover(self, store):
         log = os.path.join(store.store, "log")

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 
 import killer
+import runs
 import saves
 import states
 
@@ -239,6 +240,55 @@ def prove_databases(directory):
     return proof.good
 
 
+def training():
+    """A training as the calls of its log, and what is there when nothing of it was lost."""
+    a, b, row = '# 1\n{"lr": 1}\n', '# 2\n{"lr": 2}\n', "row\n"
+    call = lambda *c: states.Call(c, 0)
+    calls = [call("text", runs.DATA[0], row), call("first", "step_1.safetensors", "k1"), call("text", runs.CONFIG, b),
+             call("rest", "step_1.safetensors", "k1"), call("first", "step_2.safetensors", "k2"), call("rest", "step_2.safetensors", "k2")]
+    base, found = (object.__new__(runs.Found) for _ in range(2))
+    base.now, base.checkpoints = {runs.CONFIG: a, runs.DATA[0]: None, runs.DATA[1]: None}, {}
+    found.now = {runs.CONFIG: b, runs.DATA[0]: row, runs.DATA[1]: None}
+    found.ever = {runs.CONFIG: {a, b}, runs.DATA[0]: {row}, runs.DATA[1]: set()}
+    found.checkpoints, found.experiments = {}, {}
+    for n, config in enumerate((a, b)):
+        data = {runs.DATA[0]: row.encode()}
+        of = runs.hp_segment(config) + runs.model_segment("a") + runs.data_segment(data)
+        e = found.experiments[of] = object.__new__(runs.Experiment)
+        e.hp, e.data, e.tensors = {runs.CONFIG: config.encode()}, data, {"a"}
+        found.checkpoints["step_%d.safetensors" % (n + 1)] = ("k%d" % (n + 1), "a", of)
+    found.head, found.pending = [of], []
+    return base, calls, found
+
+
+def experiment_losses(found):
+    first, second = found.checkpoints.values()
+    e = found.experiments[first[2]]
+    yield "the experiment of another configuration", lambda: found.checkpoints.update({"step_1.safetensors": (*first[:2], second[2])})
+    yield "the experiment of an edit that was lost", lambda: found.ever[runs.CONFIG].discard(found.now[runs.CONFIG])
+    yield "a checkpoint without an experiment", lambda: found.checkpoints.update({"step_2.safetensors": (*second[:2], None)})
+    yield "another model", lambda: found.checkpoints.update({"step_2.safetensors": ("k2", "b", second[2])})
+    yield "a checkpoint that was never saved", lambda: found.checkpoints.update({"step_3.safetensors": ("k3", "a", first[2])})
+    yield "an experiment that the log lost", lambda: found.experiments.pop(first[2])
+    yield "an experiment without its configuration", e.hp.clear
+    yield "an experiment with other data", lambda: e.data.update({runs.DATA[1]: b"x"})
+    yield "an experiment with checkpoints of another model", lambda: e.tensors.add("b")
+    yield "a head that is not what lies there", lambda: found.head.insert(0, first[2])
+    yield "an edit that is not pending", lambda: found.now.update({runs.CONFIG: '# 3\n{"lr": 3}\n'})
+
+
+def prove_experiments():
+    good, names = True, [what for what, _ in experiment_losses(training()[2])]
+    for n, what in enumerate([None] + names):
+        base, calls, found = training()
+        if what:
+            list(experiment_losses(found))[n - 1][1]()
+        if bool(runs.check(base, calls, found)) != bool(what):
+            good = False
+            print("%s: %s" % ("not seen" if what else "not accepted", what or runs.check(base, calls, found)))
+    return good
+
+
 def accept_load(directory, seed):
     """What the random load leaves on a plain disk is as it should be."""
     top, log = os.path.join(directory, "load"), os.path.join(directory, "load.log")
@@ -253,6 +303,6 @@ def accept_load(directory, seed):
 
 
 def self_test(directory, seed):
-    good = all([accept_load(directory, seed), prove_files(directory), prove_databases(directory)])
+    good = all([accept_load(directory, seed), prove_files(directory), prove_databases(directory), prove_experiments()])
     print("self-test: %s" % ("good" if good else "FAILED"))
     return good

@@ -5,9 +5,10 @@ usage: killer.py --expfs PROGRAM --dir DIR [--rounds N] [--seed N] [--workers N]
        killer.py --self-test --dir DIR
 
 DIR is an empty directory on a disk of its own kind: the store, the mount point and the logs of the
-load are made in it. In each round several processes run random operations on the mount (load.py),
-each logging what it begins and what has returned; the daemon is killed; after a remount the tree must
-be what the log says, where of the one operation under way in each process any stage is right.
+load are made in it. In each round several processes run random operations on the mount (load.py), and one
+a training (runs.py), each logging what it begins and what has returned; the daemon is killed; after a remount
+the tree must be what the log says, where of the one operation under way in each process any stage is right,
+and each checkpoint must belong to the experiment of what lay in its run when it was begun.
 Then the store is unmounted, checked with fsck and mounted again.
 
 --self-test runs the load on DIR itself and breaks what it made in every way that the check is to see.
@@ -27,6 +28,8 @@ import time
 sys.dont_write_bytecode = True
 import load
 import processes
+import runs
+import saves
 import tree as trees
 from mounted import Mount
 
@@ -48,12 +51,12 @@ def without_common(tree):
     return {path: node for path, node in tree.items() if path != "common"}
 
 
-def start_worker(top, base, mine, seed, log_path, limit=None):
+def start_worker(log_path, f, *args):
     def tell(e):
         with open(log_path, "a") as f:
             f.write(json.dumps(["error", e.errno, time.monotonic()]) + "\n")
 
-    return processes.start(load.run, top, trees.copy(base), mine, seed, log_path, limit, ends=OSError, tell=tell)
+    return processes.start(f, *args, ends=OSError, tell=tell)
 
 
 def replay(base, log_path):
@@ -94,7 +97,10 @@ def check(base, log_path, found):
 def one_round(mount, rnd, names, logs, number):
     bases = {mine: without_common(scan(mount.point, mine)) for mine in names}
     paths = {mine: os.path.join(logs, "%d-%s" % (number, mine)) for mine in names}
-    pids = [start_worker(mount.point, bases[mine], mine, rnd.random(), paths[mine]) for mine in names]
+    pids = [start_worker(paths[mine], load.run, mount.point, trees.copy(bases[mine]), mine, rnd.random(), paths[mine])
+            for mine in names]
+    base, paths["run"] = runs.Found(mount.program, mount.point), os.path.join(logs, "%d-run" % number)
+    pids.append(start_worker(paths["run"], runs.run, mount.point, number + 1, rnd.random(), paths["run"], "/nonexistent"))
     time.sleep(rnd.choice((0.05, 0.3, 1.0)) * rnd.random() + 0.02)
     sent = time.monotonic()
     mount.kill()
@@ -112,6 +118,10 @@ def one_round(mount, rnd, names, logs, number):
         for line in lines:
             good = False
             print("round %d, %s: %s" % (number, mine, line))
+    calls = saves.read_log(paths["run"])[0]
+    for line in runs.check(base, calls, runs.Found(mount.program, mount.point)):
+        good = False
+        print("round %d: %s" % (number, line))
 
     mount.unmount_and_check()
     mount.mount()
@@ -136,6 +146,7 @@ def rounds(args, seed):
         mount.mount()
         for name in names + ["common"]:
             os.mkdir(os.path.join(mount.point, name))
+        runs.make(mount.point)
         for number in range(args.rounds):
             this, count = one_round(mount, rnd, names, logs, number)
             good, total = good and this, total + count
@@ -194,7 +205,7 @@ def self_test(args, seed):
         os.mkdir(os.path.join(top, name))
     bases = {mine: without_common(scan(top, mine)) for mine in names}
     logs = {mine: os.path.join(args.dir, mine + ".log") for mine in names}
-    for pid in [start_worker(top, bases[m], m, rnd.random(), logs[m], limit=1500) for m in names]:
+    for pid in [start_worker(logs[m], load.run, top, trees.copy(bases[m]), m, rnd.random(), logs[m], 1500) for m in names]:
         good = processes.wait(pid) == 0 and good
     for mine in names:
         with open(logs[mine]) as f:
