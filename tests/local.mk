@@ -63,6 +63,7 @@ bats_tests = \
 	tests/crash.bats \
 	tests/power.bats \
 	tests/power_experiments.bats \
+	tests/latest.bats \
 	tests/load.bats \
 	tests/load_state.bats \
 	tests/load_checkpoints.bats \
@@ -78,6 +79,8 @@ bats_tests = \
 	tests/edits.bats \
 	tests/experiments.bats \
 	tests/experiment_checkpoints.bats \
+	tests/segments.bats \
+	tests/mishaps.bats \
 	tests/best.bats \
 	tests/metrics.bats \
 	tests/readme.bats \
