@@ -63,7 +63,6 @@ bats_tests = \
 	tests/crash.bats \
 	tests/power.bats \
 	tests/power_experiments.bats \
-	tests/latest.bats \
 	tests/load.bats \
 	tests/load_state.bats \
 	tests/load_checkpoints.bats \

@@ -87,7 +87,7 @@ NONE=00000000
 
 # --- MODEL ---
 
-@test "a model is the names, types and shapes of its tensors, wherever in a checkpoint it lies" {
+@test "a model is the names, types and shapes of its tensors, in whatever order they lie there" {
     python3 - "$R" <<'PY'
 import json, struct, sys
 def save(name, tensors):
@@ -100,10 +100,9 @@ def save(name, tensors):
 w, b = ("F32", [2, 3], 24), ("F16", [3], 6)
 save("step_1.safetensors", {"w": w, "b": b})
 save("step_2.safetensors", {"b": b, "w": w})
-save("step_3.safetensors", {"model.w": w, "model.b": b, "optimizer.m": w, "scheduler.x": b})
-save("step_4.safetensors", {"w": w, "b": ("F32", [3], 12)})
-save("step_5.safetensors", {"w": ("F32", [3, 2], 24), "b": b})
-save("step_6.safetensors", {"w": w, "c": b})
+save("step_3.safetensors", {"w": w, "b": ("F32", [3], 12)})
+save("step_4.safetensors", {"w": ("F32", [3, 2], 24), "b": b})
+save("step_5.safetensors", {"w": w, "c": b})
 PY
     local n model
     model=$(printf 'init_step:0\nb:float16:[3]\nw:float32:[2,3]\n' | sha256sum | cut -c -8)
@@ -111,7 +110,7 @@ PY
     for n in 1 2; do
         equal "$(xattr "$R/step_$n.safetensors" user.expfs.hash | cut -c 9-16)" "$model" "step $n"
     done
-    equal "$(for n in 1 4 5 6; do echo "$(xattr "$R/step_$n.safetensors" user.expfs.hash)"; done | sort -u | wc -l)" 4
+    equal "$(for n in 1 3 4 5; do echo "$(xattr "$R/step_$n.safetensors" user.expfs.hash)"; done | sort -u | wc -l)" 4
 }
 
 @test "an edit of the architecture is pending" {

@@ -112,6 +112,10 @@ static void test_model(void **state)
 
 	assert_tensors(ts, "module.w:float32[2,3]/3,1@0 state_dict.w:float32[2,3]/3,1@0* x:float32[2,3]/3,1@0");
 	assert_string_equal(ts->v[1].name + ts->v[1].inner, "w");
+	assert_torch("(Vmodel\n(Vw\n" TENSOR "dVx\n" TENSOR "d.", "model.w:float32[2,3]/3,1@0* x:float32[2,3]/3,1@0");
+	assert_torch("(Vx\n" TENSOR "Vmodel_state_dict\n(Vw\n" TENSOR "dd.",
+		     "x:float32[2,3]/3,1@0 model_state_dict.w:float32[2,3]/3,1@0*");
+	assert_torch("(Vmodule\n(Vw\n" TENSOR "dVx\n" TENSOR "d.", "module.w:float32[2,3]/3,1@0* x:float32[2,3]/3,1@0");
 	assert_torch("(Voptimizer_states\n(" TENSOR "lVlr_Schedulers\n(" TENSOR "lVgrad_scaler\n(" TENSOR "lVrng\n(" TENSOR
 		     "lVopt\n(" TENSOR "lVoption\n(" TENSOR "lVscaler_mean\n" TENSOR "Vtorch_rng\n" TENSOR
 		     "Vscaler.weight\n" TENSOR "Vmodel\n" TENSOR "d.",
