@@ -83,3 +83,14 @@ bool dtype_is_integer(const char *name)
 {
 	return strncmp(name, "int", 3) == 0 || strncmp(name, "uint", 4) == 0;
 }
+
+bool dtype_read_integer(const char *name, unsigned item, bool big_endian, const uint8_t *bytes, int64_t *ret)
+{
+	bool is_signed = name[0] == 'i';
+	uint64_t v = is_signed && bytes[big_endian ? 0 : item - 1] & 0x80 ? UINT64_MAX : 0;
+
+	for (unsigned i = 0; i < item; i++)
+		v = v << 8 | bytes[big_endian ? i : item - 1 - i];
+	*ret = (int64_t)v;
+	return is_signed || v <= INT64_MAX;
+}

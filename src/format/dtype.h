@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct dtype {
 	const char *name;
@@ -21,5 +22,8 @@ const struct dtype *dtype_of_numpy(const char *name, size_t len);
 
 /* Whether it is of integers, bool not among them. */
 bool dtype_is_integer(const char *name);
+
+/* The value of one, of that type and so many bytes, at most 8; false: int64_t does not hold it. */
+bool dtype_read_integer(const char *name, unsigned item, bool big_endian, const uint8_t *bytes, int64_t *ret);
 
 #endif

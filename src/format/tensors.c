@@ -46,9 +46,7 @@ bool tensor_in_bounds(const struct tensor *t)
 /* The value of a tensor of one integer; false if it is something else. */
 static int read_integer(struct tensors *ts, const struct tensor *t, bool *ret_is, int64_t *ret)
 {
-	bool is_signed = t->dtype[0] == 'i';
 	uint8_t bytes[8];
-	uint64_t v;
 	int r;
 
 	*ret_is = false;
@@ -58,14 +56,9 @@ static int read_integer(struct tensors *ts, const struct tensor *t, bool *ret_is
 		if (t->shape[i] != 1)
 			return 0;
 	r = window_read(ts->w, t->begin + t->offset, bytes, t->item);
-	if (r < 0)
-		return r;
-	v = is_signed && bytes[t->big_endian ? 0 : t->item - 1] & 0x80 ? UINT64_MAX : 0;
-	for (unsigned i = 0; i < t->item; i++)
-		v = v << 8 | bytes[t->big_endian ? i : t->item - 1 - i];
-	*ret_is = is_signed || v <= INT64_MAX;
-	*ret = (int64_t)v;
-	return 0;
+	if (r == 0)
+		*ret_is = dtype_read_integer(t->dtype, t->item, t->big_endian, bytes, ret);
+	return r;
 }
 
 /* The keys that a number is looked for under, the first one first. */

@@ -53,8 +53,9 @@ struct tensors {
  *
  * The step is the value of the first of the keys step, global_step,
  * state.global_step, iter_num, iteration that is an integer from 0 on; the epoch
- * that of epoch or state.epoch. An integer is an int or a tensor of one integer;
- * in the metadata of safetensors, which are text, its decimal digits.
+ * that of epoch or state.epoch. An integer is an int, a float that is whole and at most
+ * 2^53 (as a division gives it), an integer of numpy, or a tensor of one integer; in the
+ * metadata of safetensors, which are text, its decimal digits.
  *
  * -EBADMSG: not a file that is read here, and *ret_why says why in static text
  * that continues "NAME: ": not whole, beyond a bound, or of a kind that is

@@ -10,10 +10,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "format/numpy_scalar.h"
 #include "format/torch_tensor.h"
 
 #define DEPTH_MAX 128
 #define VISITS_MAX (1u << 23)
+#define WHOLE_MAX 0x1p53 /* beyond, floats leave integers out */
 #define NAME_LEN_MAX ((size_t)64 << 10)
 
 typedef const struct pickle_value value;
@@ -289,16 +291,31 @@ static int visit_container(struct walk *w, value *v)
 	return r;
 }
 
+static void note(struct walk *w, int64_t v)
+{
+	if (name_text(w))
+		tensors_note(w->ts, w->name, w->len, v);
+}
+
 static int visit(struct walk *w, value *v)
 {
+	int64_t n;
+
 	if (++w->visits > VISITS_MAX)
 		return bad(w, "torch file that unfolds to too much");
 	switch (v->kind) {
 	case PICKLE_INT:
-		if (name_text(w))
-			tensors_note(w->ts, w->name, w->len, v->integer);
+		note(w, v->integer);
+		return 0;
+	case PICKLE_FLOAT:
+		if (v->real >= -WHOLE_MAX && v->real <= WHOLE_MAX && (double)(int64_t)v->real == v->real)
+			note(w, (int64_t)v->real);
 		return 0;
 	case PICKLE_OBJECT:
+		if (numpy_scalar_integer(v, &n)) {
+			note(w, n);
+			return 0;
+		}
 		return torch_builds(v) ? visit_tensor(w, v) : visit_container(w, v);
 	case PICKLE_TUPLE:
 	case PICKLE_LIST:

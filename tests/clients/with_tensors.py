@@ -264,6 +264,16 @@ def step_that_is_none(): return {"step": 1.5, "global_step": True, "iter_num": -
 @case
 def step_as_text(): return {"step": "12", "w": torch.ones(1)}
 
+@case
+def step_as_whole_float(): return {"step": 2.5, "global_step": 12.0, "epoch": float("nan"), "w": torch.ones(1)}
+
+@case
+def step_of_numpy(): return {"step": np.uint8(200), "epoch": np.int64(-300), "w": torch.ones(1)}
+
+@case
+def step_of_numpy_that_is_none(): return {"step": np.float32(2), "global_step": np.bool_(True), "iter_num": np.uint64(2**63),
+                                          "iteration": np.int64(2**40 + 200), "w": torch.ones(1)}
+
 # What programs write
 
 @case
@@ -365,7 +375,9 @@ def walk(value, name=(), path=()):
 def is_number(value):
     if isinstance(value, torch.Tensor):
         return value.numel() == 1 and not (value.is_floating_point() or value.is_complex() or value.dtype == torch.bool)
-    return isinstance(value, int) and not isinstance(value, bool)
+    if type(value) is float:
+        return value.is_integer() and abs(value) <= 2**53
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def number(value, names, least):

@@ -141,7 +141,9 @@ static void test_step(void **state)
 {
 	assert_step("(Viteration\nI1\nViter_num\nI2\nVstate\n(Vglobal_step\nI3\nVepoch\nI-1\ndd.", 3, true, -1);
 	assert_step("(Vstep\nI4\nVglobal_step\nI5\nVepoch\nI6\nVstate\n(Vepoch\nI7\ndd.", 4, true, 6);
-	assert_step("(Vstep\nI01\nVglobal_step\nF2.0\nVepoch\nV7\nViter_num\nI-1\nViteration\nI9223372036854775807\nd.",
+	assert_step("(Vstep\nF2.5\nVglobal_step\nF7.0\nVepoch\nF1e300\nd.", 7, false, 0);
+	assert_step("(Vstep\nFnan\nVglobal_step\nFinf\nViter_num\nF-1.0\nViteration\nF9007199254740994.0\nd.", -1, false, 0);
+	assert_step("(Vstep\nI01\nVglobal_step\nF2.5\nVepoch\nV7\nViter_num\nI-1\nViteration\nI9223372036854775807\nd.",
 		    INT64_MAX, false, 0);
 	assert_step("(Vstep\nI9223372036854775808\nd.", -1, false, 0);
 	assert_step("(Vstep\\u0000\nI1\nd.", -1, false, 0);
@@ -150,6 +152,25 @@ static void test_step(void **state)
 	assert_step("(Vstep\n" TENSOR_OF(STORAGE_OF("CharStorage", "0", "8"), "5", "I1\n", "I1\n") "d.", 5, false, 0);
 	assert_step("(Vstep\n" TENSOR_OF(STORAGE, "0", "", "") "d.", -1, false, 0);
 	assert_step("(Vstep\n" TENSOR_OF(STORAGE_OF("LongStorage", "0", "8"), "0", "I2\n", "I1\n") "d.", -1, false, 0);
+}
+
+#define NUMPY_SCALAR(type, order, bytes) \
+	"cnumpy.core.multiarray\nscalar\n(cnumpy\ndtype\n(V" type "\nI00\nI01\ntR(I3\nV" order "\ntb" bytes "tR"
+#define LATIN1(text) "c_codecs\nencode\n(V" text "\nVlatin1\ntR"
+
+static void test_numpy_steps(void **state)
+{
+	assert_step("(Vstep\n" NUMPY_SCALAR("i2", "<", LATIN1("\\u00e8\\u0003")) "d.", 1000, false, 0);
+	assert_step("(Vstep\n" NUMPY_SCALAR("u2", ">", LATIN1("\\u0003\\u00e8")) "d.", 1000, false, 0);
+	assert_step("(Vstep\n" NUMPY_SCALAR("u1", "|", "C\1\x07") "d.", 7, false, 0);
+	assert_step("(Vstep\n" NUMPY_SCALAR("i1", "|", "C\1\xff") "Vepoch\n" NUMPY_SCALAR("i1", "|", "C\1\xfe") "d.", -1, true, -2);
+	assert_step("(Vstep\n" NUMPY_SCALAR("b1", "|", "C\1\1") "d.", -1, false, 0);
+	assert_step("(Vstep\n" NUMPY_SCALAR("f4", "<", "C\4\1\1\1\1") "d.", -1, false, 0);
+	assert_step("(Vstep\n" NUMPY_SCALAR("u8", "<", "C\10\1\1\1\1\1\1\1\x80") "d.", -1, false, 0);
+	assert_step("(Vstep\n" NUMPY_SCALAR("i2", "<", LATIN1("\\u00e8")) "d.", -1, false, 0);
+	assert_step("(Vstep\n" NUMPY_SCALAR("i1", "|", LATIN1("\\u0100")) "d.", -1, false, 0);
+	assert_step("(Vstep\n" NUMPY_SCALAR("i2", "<", "C\1\1") "d.", -1, false, 0);
+	assert_step("(Vstep\ncnumpy.core.multiarray\nscalar\n(tRd.", -1, false, 0);
 }
 
 static void test_storage_faults(void **state)
@@ -357,6 +378,7 @@ int main(void)
 		TEST("parameters, subclasses, sparse and other tensors are told", test_kinds),
 		TEST("what lies below the first of the model's keys is the model's, else what is not of training", test_model),
 		TEST("the step is the first of the keys with an integer from 0 to 2^63-1", test_step),
+		TEST("an integer of numpy tells the step in either order of its bytes, what is no such integer tells none", test_numpy_steps),
 		TEST("a tensor without a whole storage is refused", test_storage_faults),
 		TEST("a tensor that reaches out of its storage is refused, whatever its strides", test_shape_faults),
 		TEST("a tensor may have 64 dimensions and no more", test_dimensions),
