@@ -20,7 +20,7 @@ libexpfs_a_SOURCES += \
 	src/exp/curves.c src/exp/curves.h \
 	src/exp/ranking.c src/exp/ranking.h \
 	src/exp/best.c src/exp/best.h \
-	src/exp/checkpoint.c src/exp/checkpoint.h \
+	src/exp/checkpoint.c src/exp/checkpoint_set.c src/exp/checkpoint.h \
 	src/exp/history.c src/exp/history.h \
 	src/exp/manifests.c src/exp/manifests.h \
 	src/exp/complete.c src/exp/complete.h \
