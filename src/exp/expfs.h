@@ -4,8 +4,8 @@
  * process has a store open for writing at a time. Functions return 0 or -errno.
  *
  * Locks of the process, in the order in which they are taken:
- *   settle_lock → that of best (exp/best.h) → file->lock (exp/file_state.h) → the keeper's of reaping and of rounds → the
- *   database's write lock → the table of files' → the object table's
+ *   settle_lock → that of best (exp/best.h) → that of exp/inside.c → file->lock (exp/file_state.h) → the keeper's of
+ *   reaping and of rounds → the database's write lock → the table of files' → the object table's
  * and beside them, never with another taken inside: the inode table's, the
  * view table's, the keeper's. No SQL and no I/O under the latter. */
 #ifndef EXPFS_EXPFS_H

@@ -30,6 +30,7 @@ libexpfs_a_SOURCES += \
 	src/exp/derive.c src/exp/derive.h \
 	src/exp/branch.c src/exp/branch.h \
 	src/exp/known.c src/exp/known.h \
+	src/exp/inside.c src/exp/inside.h \
 	src/exp/structure.c src/exp/structure.h \
 	src/exp/state.c src/exp/state.h \
 	src/exp/point.c src/exp/point.h \

@@ -4,45 +4,8 @@
 #include <string.h>
 
 #include "exp/entries.h"
-#include "exp/known.h"
+#include "exp/inside.h"
 #include "format/hp.h"
-#include "format/structure.h"
-#include "store/object.h"
-#include "util/io.h"
-
-/* The structure of what a file holds, without its first line; "" where it tells none. */
-static int structure_text(struct expfs *ex, uint64_t object, char **ret)
-{
-	_cleanup_(cleanup_object) struct object *o = NULL;
-	_cleanup_tensors_ struct tensors *ts = NULL;
-	_cleanup_free_ char *text = NULL;
-	uint8_t digest[STRUCTURE_DIGEST_SIZE];
-	const char *why;
-	struct stat st;
-	uint64_t seal;
-	int fd, r = known_get(ex, object, FACT_STRUCTURE, ret, &seal);
-
-	if (r != -ENOENT)
-		return r;
-	r = object_get(ex->store, object, &o);
-	if (r == 0)
-		r = object_pin(o, &fd);
-	if (r < 0)
-		return r;
-	r = io_stat(fd, &st);
-	if (r == 0)
-		r = tensors_read(fd, (uint64_t)st.st_size, &ts, &why);
-	object_unpin(o);
-	if (r == 0)
-		r = model_structure(ts, 0, &text, NULL, digest);
-	if (r < 0 && r != -EBADMSG && r != -ENODATA)
-		return r;
-	*ret = strdup(text ? strchr(text, '\n') + 1 : "");
-	if (!*ret)
-		return -ENOMEM;
-	known_keep(ex, object, seal, FACT_STRUCTURE, *ret);
-	return 0;
-}
 
 /* Texts of several files follow each other, as in a checkpoint of shards. */
 struct structure {
@@ -56,7 +19,7 @@ static int add_structure(struct structure *s, uint64_t object)
 {
 	_cleanup_free_ char *more = NULL;
 	char *text;
-	int r = object ? structure_text(s->ex, object, &more) : 0;
+	int r = object ? inside_structure(s->ex, object, &more) : 0;
 
 	if (r < 0 || !more)
 		return r;

@@ -24,7 +24,6 @@ libexpfs_a_SOURCES += \
 	src/format/pickle_line.c src/format/pickle_object.c \
 	src/format/dtype.c src/format/dtype.h \
 	src/format/tensors.c src/format/tensors.h src/format/tensors_read.c \
-	src/format/tensors.c src/format/tensors.h \
 	src/format/numpy_scalar.c src/format/numpy_scalar.h \
 	src/format/records.c src/format/records.h \
 	src/format/torch_tensor.c src/format/torch_tensor.h \

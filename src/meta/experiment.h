@@ -59,7 +59,7 @@ int due_get(struct db *db, uint64_t version, struct due_row *ret); /* -ENOENT */
 int due_next(struct db *db, uint64_t run, struct due_row *row);
 
 /* What was found out about a sealed content, as text; gone when the object is, or is not sealed so any more. */
-enum fact { FACT_HP_YAML, FACT_HP_JSON, FACT_STRUCTURE, FACT_SNAPSHOT };
+enum fact { FACT_HP_YAML, FACT_HP_JSON, FACT_STRUCTURE, FACT_SNAPSHOT, FACT_STEP };
 int fact_get(struct db *db, uint64_t object, enum fact kind, char **ret); /* to be freed; -ENOENT */
 int fact_put(struct db *db, uint64_t object, uint64_t seal, enum fact kind, const char *value);
 int fact_forget_hp(struct db *db); /* of all contents */
