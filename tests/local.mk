@@ -50,6 +50,7 @@ bats_tests = \
 	tests/views.bats \
 	tests/latest.bats \
 	tests/xattrs.bats \
+	tests/inner_step.bats \
 	tests/experiment_views.bats \
 	tests/experiment_texts.bats \
 	tests/caching.bats \
@@ -102,6 +103,7 @@ EXTRA_DIST += \
 	tests/views.bash \
 	tests/load_state.bash \
 	tests/history.bash \
+	tests/inner_step.py \
 	tests/manifest.py \
 	tests/readme.py \
 	tests/posix/checkpoint.py \

@@ -7,8 +7,11 @@
 #include "exp/file.h"
 #include "exp/judge.h"
 #include "exp/path.h"
+#include "exp/step.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
+
+#define SAME_STEP_MAX 16 /* checkpoints of one step that are looked at for one with that name */
 
 void checkpoint_free(struct checkpoint *c)
 {
@@ -82,10 +85,11 @@ int checkpoint_is_visible(const struct checkpoint_set *s, struct db *db, const s
 	return r;
 }
 
-/* The last one of a run or directory that is visible; step: NO_STEP for any. */
-static int find_visible(const struct checkpoint_set *s, struct db *db, uint64_t id, int64_t step, struct tracked_row *ret)
+/* The last one of a run or directory that is visible, before the given (NULL: of all); step: NO_STEP for any. */
+static int find_visible(const struct checkpoint_set *s, struct db *db, uint64_t id, int64_t step,
+			const struct tracked_row *before, struct tracked_row *ret)
 {
-	struct tracked_row t, *before = NULL;
+	struct tracked_row t;
 	int r;
 
 	for (;;) {
@@ -102,19 +106,57 @@ static int find_visible(const struct checkpoint_set *s, struct db *db, uint64_t 
 	return MIN(r, 0);
 }
 
+static int has_step_in_name(struct db *db, const struct tracked_row *t)
+{
+	_cleanup_free_ char *name = NULL;
+	int r = tracked_name(db, t->id, &name);
+
+	return r < 0 ? r : step_in_name(name, t->is_dir) != NO_STEP;
+}
+
+/* Of those with one step the last one that has it in its name: what tells it inside is soon written over. Where none
+ * has, the last one. */
+static int find_of_step(const struct checkpoint_set *s, struct db *db, uint64_t id, int64_t step,
+			struct tracked_row *ret, bool *ret_named)
+{
+	struct tracked_row t, before;
+	int r = find_visible(s, db, id, step, NULL, &t);
+
+	if (r < 0)
+		return r;
+	*ret = t;
+	for (int i = 0; i < SAME_STEP_MAX; i++) {
+		r = has_step_in_name(db, &t);
+		*ret_named = r > 0;
+		if (r > 0)
+			*ret = t;
+		if (r != 0)
+			return MIN(r, 0);
+		before = t;
+		r = find_visible(s, db, id, step, &before, &t);
+		if (r < 0)
+			return r == -ENOENT ? 0 : r;
+	}
+	return 0;
+}
+
 static int find_latest(const struct checkpoint_set *s, int64_t step, struct tracked_row *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
-	bool any = false;
+	bool any = false, ret_named = false;
 
 	for (size_t i = 0; i < s->n; i++) {
 		struct tracked_row t;
-		int r = find_visible(s, db, s->ids[i], step, &t);
+		bool named = false;
+		int r = step == NO_STEP ? find_visible(s, db, s->ids[i], step, NULL, &t) :
+					  find_of_step(s, db, s->ids[i], step, &t, &named);
 
 		if (r < 0 && r != -ENOENT)
 			return r;
-		if (r == 0 && (!any || is_after(&t, ret)))
+		if (r == 0 && (!any || (named == ret_named ? is_after(&t, ret) : named))) {
 			*ret = t;
+			ret_named = named;
+		}
 		any = any || r == 0;
 	}
 	return any ? 0 : -ENOENT;
@@ -199,7 +241,7 @@ static int add_steps(const struct checkpoint_set *s, uint64_t id, uint64_t **v, 
 		struct tracked_row t;
 		uint64_t *more;
 
-		r = s->cred ? find_visible(s, db, id, step, &t) : 0;
+		r = s->cred ? find_visible(s, db, id, step, NULL, &t) : 0;
 		if (r < 0 && r != -ENOENT)
 			return r;
 		more = r == 0 ? array_grow(*v, *n, sizeof(*more)) : NULL;
@@ -326,7 +368,7 @@ int checkpoint_state_of(struct expfs *ex, uint64_t ino, struct checkpoint_state 
 	if (there < 0)
 		return there;
 	ret->complete = there && (t.is_dir || !file_is_written(ex, ino));
-	ret->step = there ? v.step : track_step(name, t.is_dir);
+	ret->step = there ? v.step : step_in_name(name, t.is_dir);
 	return 0;
 }
 

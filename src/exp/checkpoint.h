@@ -43,7 +43,7 @@ void checkpoint_free(struct checkpoint *c);
 #define _cleanup_checkpoint_ _cleanup_(checkpoint_free)
 
 /* The one that was completed last; the one nearest to a step, of two as near the higher, of
- * two with one step the newer. -ENOENT: none. */
+ * those with one step one that has it in its name, of two alike the newer. -ENOENT: none. */
 int checkpoint_latest(const struct checkpoint_set *s, struct checkpoint *ret);
 int checkpoint_nearest(const struct checkpoint_set *s, uint64_t step, struct checkpoint *ret);
 

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "exp/complete.h"
+#include "exp/inside.h"
 #include "exp/metric.h"
 #include "exp/names.h"
+#include "exp/step.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
 #include "meta/experiment.h"
@@ -152,8 +154,11 @@ static int judge_file(struct judgement *j)
 			return 0;
 		if (j->fresh[i])
 			j->v[i].complete = fault == NULL;
-		if (j->v[i].complete == 1)
-			j->more = false;
+		if (j->v[i].complete != 1)
+			continue;
+		j->more = false;
+		if (j->fresh[i] && j->v[i].step == NO_STEP)
+			j->v[i].step = inside_step(j->ex, j->v[i].object);
 	}
 	if (r == 0 && j->written && !j->more && j->t.good == last_complete(j))
 		return 0; /* nothing new to note */
@@ -344,7 +349,7 @@ static int insert_version(struct judgement *j, struct db *db, struct tracked_row
 		.gid = dir->gid,
 		.mtime = dir->mtime,
 		.complete = 1,
-		.step = track_step(j->name, true),
+		.step = step_in_name(j->name, true),
 		.rank = dir_rank(&j->m),
 		.begin = members_begin(&j->m, MAX(dir->ino, last->id)),
 	};
@@ -428,7 +433,7 @@ static int judge_dir(struct judgement *j)
 		return 0; /* gone meanwhile */
 	if (r < 0 || (j->fault && complete_may_come(j->fault)))
 		return r;
-	r = j->fault ? 0 : metric_inside_load(j->ex, &j->m, track_step(j->name, true), &j->metrics);
+	r = j->fault ? 0 : metric_inside_load(j->ex, &j->m, step_in_name(j->name, true), &j->metrics);
 	if (r == 0)
 		r = expfs_write(j->ex, tx_judge_dir, j);
 	if (r == 0)

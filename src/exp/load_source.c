@@ -9,6 +9,7 @@
 #include "exp/experiment.h"
 #include "exp/settle.h"
 #include "exp/state.h"
+#include "exp/step.h"
 #include "meta/content.h"
 
 int load_fail(char **ret_error, int r, const char *fmt, ...)
@@ -87,6 +88,7 @@ struct search {
 	struct load_source *s;
 	struct tracked_row run, checkpoint; /* id 0: there is none */
 	struct version_row version;         /* of the checkpoint */
+	struct version_row last;            /* of its experiment that has its step */
 	size_t skip; /* of a path, to what is below the run */
 	char **ret_error;
 };
@@ -203,16 +205,25 @@ static int add_checkpoint(struct search *q, const struct tracked_row *t, const s
 	return v->is_dir ? member_list(q->db, v->id, add_member, &a) : add_member(&a, &m, "");
 }
 
-/* What a path held when the checkpoint was there, or the last version before that which is complete and the experiment's. */
+/* One that was there when the checkpoint was, or tells that it is of no later step: a loop that keeps latest.pt may save
+ * it after the one with the step in its name. */
+static bool is_of_state(const struct search *q, const struct version_row *v)
+{
+	bool tells = v->step != NO_STEP && q->version.step != NO_STEP;
+
+	return v->complete == 1 && v->experiment == q->s->experiment.id &&
+	       (tells ? v->step <= q->version.step && v->rank <= q->last.rank : v->rank <= q->version.rank);
+}
+
+/* What a path held then, or the last version before that which is of the state. */
 static int add_stepless(void *arg, const struct version_row *held, uint64_t parent, const char *name, size_t len)
 {
 	struct search *q = arg;
 	struct version_row v = *held;
 	struct tracked_row t;
-	int r = v.step == NO_STEP && v.tracked != q->checkpoint.id ? 0 : -ENOENT;
+	int r = !step_is_in_name(name, len, v.is_dir) && v.tracked != q->checkpoint.id ? 0 : -ENOENT;
 
-	while (r == 0 && (v.complete != 1 || v.step != NO_STEP || v.experiment != q->s->experiment.id ||
-			  v.rank > q->version.rank))
+	while (r == 0 && !is_of_state(q, &v))
 		r = version_before(q->db, v.tracked, v.n, &v);
 	if (r == 0)
 		r = tracked_get(q->db, v.tracked, &t);
@@ -261,6 +272,29 @@ static bool is_name_only(const struct experiment_row *e)
 		if (*e->segments.digest[i])
 			return false;
 	return true;
+}
+
+static int take_if_named(void *arg, const struct version_row *v, uint64_t parent, const char *name, size_t len)
+{
+	struct search *q = arg;
+	bool named = step_is_in_name(name, len, v->is_dir);
+
+	if (named)
+		q->version = *v;
+	return named;
+}
+
+/* Of a step the last one, or the last one that has it in its name. */
+static int find_version(struct search *q, uint64_t run)
+{
+	uint64_t experiment = q->s->experiment.id;
+	int64_t step = q->l->name.step;
+	int r = version_last_of_experiment(q->db, experiment, step, run, &q->version);
+
+	q->last = q->version;
+	if (r == 0 && step != NO_STEP)
+		r = version_list_of_step(q->db, experiment, step, run, take_if_named, q);
+	return MIN(r, 0);
 }
 
 struct run_search {
@@ -318,7 +352,7 @@ static int find_origin(struct search *q, uint64_t *ret_at)
 		return r;
 	s->init_step = other_step(&s->experiment, line.init_step, line.init_step + 1);
 	*ret_at = line.at;
-	r = version_last_of_experiment(q->db, s->experiment.id, q->l->name.step, target.id, &q->version);
+	r = find_version(q, target.id);
 	if (r == -ENOENT)
 		return q->l->name.step == NO_STEP ? tracked_get(q->db, line.run, &q->run) : no_such_step(q);
 	if (r == 0)
@@ -394,7 +428,7 @@ int load_source_find(struct expfs *ex, const struct load *l, struct load_source 
 	if (r < 0 || !q.checkpoint.id)
 		return r;
 	r = add_checkpoint(&q, &q.checkpoint, &q.version);
-	return r < 0 ? r : version_list_in_force(db, q.run.id, ROLE_WEIGHTS, q.version.id, add_stepless, &q);
+	return r < 0 ? r : version_list_in_force(db, q.run.id, ROLE_WEIGHTS, q.last.id, add_stepless, &q);
 }
 
 static int settle(struct expfs *ex, struct put_file *f, char **ret_error)

@@ -24,7 +24,7 @@ struct load_source {
 	uint64_t init_step;        /* for what comes */
 	struct put_file *files;    /* configuration, model, data; by path */
 	size_t n;
-	struct load_checkpoint *checkpoints; /* that which is loaded, then others without a step; or none */
+	struct load_checkpoint *checkpoints; /* that which is loaded, then others without a step in their names; or none */
 	size_t n_checkpoints;
 };
 

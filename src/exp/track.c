@@ -9,6 +9,7 @@
 #include "exp/metric.h"
 #include "exp/path.h"
 #include "exp/root.h"
+#include "exp/step.h"
 #include "exp/track_path.h"
 #include "meta/content.h"
 #include "meta/dirent.h"
@@ -200,18 +201,6 @@ int64_t track_rank(const struct inode_row *row, uint64_t name_order)
 	return MAX(MIN(row->mtime, IMPORTED_BELOW / 2), -IMPORTED_BELOW / 2) - IMPORTED_BELOW;
 }
 
-int64_t track_step(const char *name, bool is_dir)
-{
-	uint64_t step;
-
-	if (is_dir && role_digit_dir(name)) {
-		errno = 0;
-		step = strtoull(name, NULL, 10);
-		return errno == 0 && step <= INT64_MAX ? (int64_t)step : NO_STEP;
-	}
-	return step_of_name(name, is_dir, &step) ? (int64_t)step : NO_STEP;
-}
-
 int tx_track_saves_again(struct db *db, const struct tracked_row *t, const struct version_row *v, uint64_t begin)
 {
 	int r;
@@ -263,6 +252,7 @@ static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t,
 	struct version_row v = { 0 }, last;
 	int r = t->head ? version_get(db, t->head, &v) : 0;
 	bool same = t->head && v.object == row->object && v.size == row->size, new;
+	int64_t step = t->role == ROLE_WEIGHTS ? step_in_name(name, false) : NO_STEP;
 	int again = 0;
 
 	if (r == 0 && !same)
@@ -277,14 +267,16 @@ static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t,
 	new = !same || again;
 	if (new)
 		v = (struct version_row){ .id = now, .tracked = t->id, .n = ++t->n, .object = row->object,
-					  .size = row->size, .complete = again ? last.complete : VERSION_UNJUDGED };
+					  .size = row->size, .complete = again ? last.complete : VERSION_UNJUDGED,
+					  .step = again ? last.step : NO_STEP };
 	v.begin = row->begin;
 	v.mode = row->mode & 07777;
 	v.uid = row->uid;
 	v.gid = row->gid;
 	v.mtime = row->mtime;
 	v.rank = track_rank(row, name_order);
-	v.step = t->role == ROLE_WEIGHTS ? track_step(name, false) : NO_STEP;
+	if (t->role != ROLE_WEIGHTS || step != NO_STEP)
+		v.step = step; /* else it is what judging it finds inside */
 	t->head = v.id;
 	if (t->role == ROLE_WEIGHTS)
 		t->changed = now;

@@ -53,7 +53,6 @@ int tx_track_end_version(struct expfs *ex, struct db *db, struct tracked_row *t,
 /* The order of checkpoints: that of the commits that completed them, name_order that of the name's
  * role; what came with an old time stands before all others, in the order of those times. */
 int64_t track_rank(const struct inode_row *row, uint64_t name_order);
-int64_t track_step(const char *name, bool is_dir); /* or NO_STEP */
 
 /* A content is not to be had any more: versions that held it were none. */
 int tx_track_lost(struct expfs *ex, struct db *db, uint64_t object);

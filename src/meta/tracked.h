@@ -26,7 +26,7 @@ struct tracked_row {
 	uint64_t changed; /* number of the change since which nobody judged it, 0: judged */
 	/* Of a checkpoint: its last complete version while the path is there, else 0. */
 	uint64_t good;
-	int64_t step; /* of that, or NO_STEP */
+	int64_t step; /* of that: of its name, or else the one that it tells itself; or NO_STEP */
 	int64_t rank; /* of that: a higher one was completed later; what was imported has a negative one */
 	uint32_t mode, uid, gid; /* of a directory that is gone: what it had then */
 	uint64_t off;  /* number of the load that left good off the line of the branch, 0: it is on it */

@@ -134,16 +134,13 @@ int version_move(struct db *db, uint64_t tracked, uint64_t to)
 #define LAST(tracked_id, at) \
 	"(SELECT l.id FROM version l WHERE l.tracked=" tracked_id " AND l.id<=" at " ORDER BY l.n DESC LIMIT 1)"
 
-int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_in_force_fn f, void *arg)
-{
-	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st,
-		       "SELECT v.id, tracked, v.n, v.is_dir, object, size, v.mode, mtime, until, gone, complete, v.step, v.rank,"
-		       " v.uid, v.gid, begin, experiment, t.parent, t.name FROM tracked t CROSS JOIN version v"
-		       " ON v.id=" LAST("t.id", "?3")
-		       " WHERE t.run=?1 AND t.role=?2 AND t.role<>0 AND (v.gone=0 OR v.until>?3)",
-		       "iii", (int64_t)run, (int64_t)role, (int64_t)at);
+#define NAMED                                                                                                      \
+	"SELECT v.id, tracked, v.n, v.is_dir, object, size, v.mode, mtime, until, gone, complete, v.step, v.rank, v.uid," \
+	" v.gid, begin, experiment, t.parent, t.name "
 
+/* Gives each row of a query of NAMED to f. */
+static int each_named(struct db *db, sqlite3_stmt *st, int r, version_named_fn f, void *arg)
+{
 	for (; r == 1; r = db_next(db, st)) {
 		struct version_row row;
 
@@ -154,6 +151,17 @@ int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, ve
 			return r;
 	}
 	return r;
+}
+
+int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_named_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       NAMED "FROM tracked t CROSS JOIN version v ON v.id=" LAST("t.id", "?3")
+		       " WHERE t.run=?1 AND t.role=?2 AND t.role<>0 AND (v.gone=0 OR v.until>?3)",
+		       "iii", (int64_t)run, (int64_t)role, (int64_t)at);
+
+	return each_named(db, st, r, f, arg);
 }
 
 int version_same_content(struct db *db, uint64_t a, uint64_t b)
@@ -211,16 +219,27 @@ int version_counts_until(struct db *db, const struct version_row *v, uint64_t *r
 
 #define OF_EXPERIMENT "FROM version v CROSS JOIN tracked t ON t.id=v.tracked WHERE v.experiment=?1 AND v.complete=1"
 
+#define IS_THERE \
+	"t.ino IS NOT NULL AND NOT EXISTS (SELECT 1 FROM version g WHERE g.tracked=v.tracked AND g.n>=v.n AND g.gone)"
+
 int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, struct version_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
-		       SELECT "WHERE id=(SELECT v.id " OF_EXPERIMENT " AND (?2<0 OR v.step=?2) ORDER BY t.ino IS NOT NULL AND NOT"
-		       " EXISTS (SELECT 1 FROM version g WHERE g.tracked=v.tracked AND g.n>=v.n AND g.gone) DESC, v.rank DESC,"
-		       " t.run=?3 DESC, v.id DESC LIMIT 1)",
+		       SELECT "WHERE id=(SELECT v.id " OF_EXPERIMENT " AND (?2<0 OR v.step=?2) ORDER BY " IS_THERE " DESC,"
+		       " v.rank DESC, t.run=?3 DESC, v.id DESC LIMIT 1)",
 		       "iii", (int64_t)experiment, step, (int64_t)run);
 
 	return read_one(st, r, ret);
+}
+
+int version_list_of_step(struct db *db, uint64_t experiment, int64_t step, uint64_t run, version_named_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, NAMED OF_EXPERIMENT " AND v.step=?2 AND " IS_THERE " ORDER BY v.rank DESC, t.run=?3 DESC,"
+		       " v.id DESC", "iii", (int64_t)experiment, step, (int64_t)run);
+
+	return each_named(db, st, r, f, arg);
 }
 
 int version_list_steps(struct db *db, uint64_t experiment, step_fn f, void *arg)

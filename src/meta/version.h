@@ -46,8 +46,8 @@ int version_move(struct db *db, uint64_t tracked, uint64_t to);
 
 /* Calls f for the versions that counted for paths of a run with that role after the commit of number at: that each held,
  * or held last where it was being written; parent and name (of len bytes) are those of the tracked path. */
-typedef int (*version_in_force_fn)(void *arg, const struct version_row *row, uint64_t parent, const char *name, size_t len);
-int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_in_force_fn f, void *arg);
+typedef int (*version_named_fn)(void *arg, const struct version_row *row, uint64_t parent, const char *name, size_t len);
+int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_named_fn f, void *arg);
 
 /* The one that counted for a path after that commit; -ENOENT. */
 int version_in_force(struct db *db, uint64_t tracked, uint64_t at, struct version_row *ret);
@@ -58,6 +58,9 @@ int version_counts_until(struct db *db, const struct version_row *v, uint64_t *r
 /* The complete checkpoint of an experiment with that step (NO_STEP: any) that has the highest rank, and of those alike
  * one of the run; one that was deleted only where no other is left. -ENOENT. */
 int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, struct version_row *ret);
+
+/* Calls f for all of that step which were not deleted, in the same order. */
+int version_list_of_step(struct db *db, uint64_t experiment, int64_t step, uint64_t run, version_named_fn f, void *arg);
 
 /* Calls f for the steps of the complete checkpoints of an experiment, deleted ones too, ascending. */
 typedef int (*step_fn)(void *arg, int64_t step);

@@ -6,6 +6,7 @@
 #include "exp/checkpoint.h"
 #include "exp/judge.h"
 #include "exp/manifests.h"
+#include "exp/step.h"
 #include "op/reply.h"
 
 /* path is one of the room exp, or NULL. */
@@ -149,6 +150,8 @@ static int add_duplicate(void *arg, const struct tracked_row *t, const char *nam
 {
 	char a[TRACKED_NAME], b[TRACKED_NAME];
 
+	if (step_in_name(name, t->is_dir) == NO_STEP)
+		return 0;
 	snprintf(a, sizeof(a), "%s", name);
 	snprintf(b, sizeof(b), "%s", other);
 	canonical(a);

@@ -72,6 +72,13 @@ def latest(top):
     assert os.readlink(branch / "step" / "16") == "../../../runs/lightning/epoch=3-step=16.ckpt"
 
 
+@test("last.ckpt has the step that is in it, to which step/ leads by the checkpoint with that in its name")
+def inner(top):
+    path = view(top, "runs/lightning/last.ckpt")
+    assert os.getxattr(path, "user.expfs.step") == b"20"
+    assert os.readlink(top / "branches/lightning/step/20") == "../../../runs/lightning/epoch=4-step=20.ckpt"
+
+
 @test("a new process resumes from last.ckpt and trains the remaining epochs")
 def resumed(top):
     run = top / "runs" / "lightning"

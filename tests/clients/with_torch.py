@@ -1,11 +1,14 @@
-"""torch.save and torch.load: fresh, mapped, over an old file, twice into one file."""
+"""torch.save and torch.load: fresh, mapped, over an old file, twice into one file; the steps in such files."""
 
+import errno
 import io
 import os
 import time
 import zipfile
 
+import numpy as np
 import torch
+from safetensors.torch import save_file
 
 from client import after_remount, kill, main, start, test, view
 
@@ -83,6 +86,57 @@ def attributes(top):
     assert told == {"role": b"WEIGHTS", "step": b"5", "complete": b"1"}, told
     assert (os.getxattr(path, "user.expfs.digest")
             == os.getxattr(top / "runs/again/step_5.pt", "user.expfs.digest"))
+
+
+def told_step(path):
+    try:
+        return int(os.getxattr(path, "user.expfs.step"))
+    except OSError as error:
+        assert error.errno == errno.ENODATA, error
+        return None
+
+
+@test("a file that is saved over has the step that is in it, and step/ leads to it")
+def overwritten(top):
+    path = view(top, "runs/over/latest.pt")
+    path.parent.mkdir()
+    for step in 7, 8, 20:
+        torch.save(checkpoint(step, 64), path)
+        assert told_step(path) == step
+        assert os.readlink(top / f"branches/over/step/{step}") == "../../../runs/over/latest.pt"
+    for number, step in enumerate((7, 8, 20), 1):
+        assert torch.load(top / f".expfs/history/runs/over/latest.pt/{number}.pt")["step"] == step
+
+
+@test("the step is found where loops, Lightning, nanoGPT and others put it, and none where there is none")
+def keys(top):
+    folder = view(top, "runs/keys")
+    folder.mkdir()
+    weights = {"model": torch.nn.Linear(3, 2).state_dict()}
+    shapes = {
+        "lightning": (200, {"epoch": 2, "global_step": 200, "state_dict": weights["model"], "loops": {"step": 3}}),
+        "nano_gpt": (5000, weights | {"iter_num": 5000, "best_val_loss": torch.tensor(1.25), "config": {"step": 1}}),
+        "torchlingo": (17, weights | {"state": {"epoch": -1, "global_step": 17}, "rng": {"python": (3, (2**31, 624), None)}}),
+        "megatron": (6, weights | {"iteration": 6, "args": None}),
+        "tensor": (41, weights | {"step": torch.tensor(41)}),
+        "parameter": (42, weights | {"step": torch.nn.Parameter(torch.tensor([42]), requires_grad=False)}),
+        "numpy": (2**40, weights | {"step": np.int64(2**40)}),
+        "division": (12, weights | {"step": 12.0}),
+        "fraction": (None, weights | {"step": 12.5}),
+        "negative": (3, weights | {"step": -1, "iteration": 3}),
+        "plain": (None, weights["model"]),
+        "deepspeed": (None, {"module": weights["model"], "global_steps": 4}),
+        "module": (None, torch.nn.Linear(3, 2)),
+    }
+    for name, (_, value) in shapes.items():
+        torch.save(value, folder / f"{name}.pt")
+    torch.save(shapes["lightning"][1], folder / "old.pt", _use_new_zipfile_serialization=False)
+    save_file(weights["model"], folder / "model.safetensors", metadata={"format": "pt", "step": "31"})
+    np.savez(folder / "arrays.npz", step=np.array([32]), w=np.ones(3))
+    found = {path.name: told_step(path) for path in folder.iterdir()}
+    assert found == {f"{name}.pt": step for name, (step, _) in shapes.items()} | {
+        "old.pt": None, "model.safetensors": 31, "arrays.npz": 32}, found
+    assert sorted(map(int, os.listdir(top / "branches/keys/step"))) == sorted(s for s in found.values() if s is not None)
 
 
 @test("a writer killed in the middle of a save leaves the earlier checkpoints and latest")

@@ -79,6 +79,16 @@ def latest(top):
     torch.load(link, weights_only=False)
 
 
+@test("latest.pt and best.pt have the steps at which they were saved")
+def steps(top):
+    for run, name in ("lingo", "latest"), ("lingo", "best"), ("steps", "latest"), ("steps", "best"):
+        path = view(top, f"runs/{run}/{name}.pt")
+        assert int(os.getxattr(path, "user.expfs.step")) == state(path)["global_step"]
+    assert os.getxattr(top / "runs/steps/latest.pt", "user.expfs.step") == b"9"
+    assert sorted(os.listdir(top / "branches/steps/step")) == ["7", "9"]
+    assert os.path.samefile(top / "branches/steps/step/7", top / "runs/steps/best.pt")
+
+
 @test("a new process resumes and trains the third epoch only")
 def resumed(top):
     run = top / "runs" / "lingo"
