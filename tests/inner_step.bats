@@ -200,3 +200,18 @@ P
     save ../same.pt '{}' a
     cmp "$MNT/runs/same.pt" "$R/optimizer.pt"
 }
+
+@test "a curve speaks for a checkpoint whose file tells the step, and of two alike the one with the step in its name is best" {
+    save step_10.pt '{"step": 10}' 1
+    save latest.pt '{"step": 10}' 1
+    printf '{"step": 10, "val_loss": 0.3}\n{"step": 20, "val_loss": 0.5}\n' >"$R/metrics.jsonl"
+    equal "$(readlink "$MNT/branches/r/best")" ../../runs/r/step_10.pt
+    save latest.pt '{"step": 20}' 2
+    equal "$(readlink "$MNT/branches/r/best")" ../../runs/r/step_10.pt
+    printf '{"step": 20, "val_loss": 0.2}\n' >>"$R/metrics.jsonl"
+    equal "$(readlink "$MNT/branches/r/best")" ../../runs/r/latest.pt
+    "$EXPFS" status "$MNT" --json | python3 -c '
+import json, sys
+best = json.load(sys.stdin)["branches"][0]["best"]
+assert (best["step"], best["value"]) == (20, 0.2), best'
+}

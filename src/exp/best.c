@@ -6,6 +6,7 @@
 #include "exp/entries.h"
 #include "exp/ranking.h"
 #include "exp/signal.h"
+#include "exp/step.h"
 #include "meta/line.h"
 #include "meta/metric.h"
 
@@ -282,6 +283,7 @@ static int add_version(void *arg, const struct metric_version *v)
 	if (v->tracked != rd->tracked)
 		rd->begin = ranking_count(rd->ranking);
 	if (v->id != rd->version) {
+		row.named = v->step != NO_STEP && step_is_in_name(v->name, v->name_len, v->is_dir);
 		/* The last one of a path that nobody judged yet is being written. */
 		rd->counts = v->there && !v->gone && v->complete != 0 && !(v->complete == VERSION_UNJUDGED && v->head);
 		r = ranking_add_version(rd->ranking, &row, rd->counts);

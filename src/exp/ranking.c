@@ -256,5 +256,7 @@ bool ranking_is_better(bool highest, const struct ranked *a, double va, const st
 		return highest ? va > vb : va < vb;
 	if (a->step != b->step)
 		return a->step > b->step;
+	if (a->named != b->named)
+		return a->named;
 	return a->rank != b->rank ? a->rank > b->rank : a->version > b->version;
 }

@@ -17,6 +17,7 @@ struct ranked {
 	int64_t step, rank;
 	int complete; /* as of struct version_row */
 	bool off;     /* the line of its branch */
+	bool named;   /* its name has the step */
 };
 
 struct ranking;
@@ -39,7 +40,7 @@ int ranking_end(struct ranking *k);
 /* The i-th best of those that have the metric, from 0; NULL: there are not so many. */
 struct ranked *ranking_at(struct ranking *k, int choice, size_t i, double *ret_value);
 
-/* Is a, with that value, better than b? Of two as good the higher step, then the later one. */
+/* Is a, with that value, better than b? Of two as good the higher step, then one whose name has it, then the later one. */
 bool ranking_is_better(bool highest, const struct ranked *a, double va, const struct ranked *b, double vb);
 
 #endif

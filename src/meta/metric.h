@@ -21,6 +21,9 @@ int metric_copy(struct db *db, uint64_t from, uint64_t to);
 /* A version of a checkpoint of a run, with one of its metrics or none. */
 struct metric_version {
 	uint64_t tracked, parent; /* its path, and the directory of that */
+	const char *name; /* of the path, of name_len bytes */
+	size_t name_len;
+	bool is_dir;
 	uint64_t id;
 	int64_t step, rank;
 	uint64_t experiment;      /* that it belongs to, or 0 */

@@ -172,12 +172,28 @@ static void it_can_be_ranked_again(void **state)
 	ordered(k, 0, 16, 9, 2, 0);
 }
 
+static void of_equals_of_one_step_the_one_with_that_in_its_name_is_first(void **state)
+{
+	_cleanup_ranking_ struct ranking *k = new_ranking(false);
+	struct ranked named = { .tracked = 1, .version = 1, .step = 10, .rank = 1, .complete = 1, .named = true };
+
+	assert_int_equal(ranking_add_version(k, &named, true), 0);
+	add(k, 2, 10, true);
+	add(k, 3, 20, true);
+	assert_int_equal(ranking_begin(k), 0);
+	ranking_add_curve(k, 0, 10, 1);
+	ranking_add_curve(k, 0, 20, 1);
+	assert_int_equal(ranking_end(k), 0);
+	ordered(k, 0, 3, 1, 2, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lowest_is_first_and_nan_is_nowhere),
 		cmocka_unit_test(the_highest_is_first_where_that_is_wanted),
 		cmocka_unit_test(of_equals_the_higher_step_is_first_then_the_later_one),
+		cmocka_unit_test(of_equals_of_one_step_the_one_with_that_in_its_name_is_first),
 		cmocka_unit_test(a_row_speaks_for_the_first_step_at_or_after_it),
 		cmocka_unit_test(what_belongs_to_the_version_goes_before_curves),
 		cmocka_unit_test(versions_that_were_cut_off_do_not_count),
