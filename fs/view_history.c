@@ -8,6 +8,7 @@
 #include "exp/experiment.h"
 #include "exp/file.h"
 #include "exp/history.h"
+#include "exp/kept.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
 #include "view_kind.h"
@@ -52,7 +53,7 @@ static struct view_key version_key(const struct view_key *key, const struct vers
 	return (struct view_key){ .kind = v->is_dir ? VIEW_VERSION_DIR : VIEW_VERSION, .dir = key->dir, .n = v->id };
 }
 
-static int lookup_version(struct db *db, const struct view_key *key, const char *name, struct view_key *ret)
+static int lookup_version(struct db *db, const struct view_key *key, const char *name, uint64_t hidden, struct view_key *ret)
 {
 	_cleanup_free_ char *path_name = NULL, *real = NULL;
 	struct version_row v;
@@ -69,28 +70,47 @@ static int lookup_version(struct db *db, const struct view_key *key, const char 
 	if (!real)
 		return -ENOMEM;
 	*ret = version_key(key, &v);
-	return strcmp(real, name) == 0 ? 0 : -ENOENT;
+	return strcmp(real, name) == 0 && v.id != hidden ? 0 : -ENOENT;
 }
 
-/* What changed below renamed directories, or in a checkpoint, is found out before it is shown. */
-static int settle(struct view_req *q, const struct view_key *key)
+static int get_path(struct view_req *q, uint64_t id, struct tracked_row *ret, struct version_row *ret_head)
 {
+	_cleanup_(cleanup_reader) struct db *db = reader(q);
+	int r = tracked_get(db, id, ret);
+
+	ret_head->id = 0;
+	if (r == 0 && ret->head)
+		version_get(db, ret->head, ret_head);
+	return r;
+}
+
+/* What changed below renamed directories, or in a checkpoint, is found out before it is shown, and what is not to be
+ * kept of other files. *ret_hidden: the version that the path holds, if its run does not record it. */
+static int settle(struct view_req *q, const struct view_key *key, uint64_t *ret_hidden)
+{
+	struct version_row head;
 	struct tracked_row t;
 	int r = track_moved(q->fs->ex);
 
-	if (r == 0) {
-		_cleanup_(cleanup_reader) struct db *db = reader(q);
-
-		r = tracked_get(db, key->n, &t);
-	}
-	return r < 0 || t.role != ROLE_WEIGHTS ? r : experiment_settle(q->fs->ex, t.run);
+	*ret_hidden = 0;
+	if (r == 0)
+		r = get_path(q, key->n, &t, &head);
+	if (r < 0 || t.role == ROLE_NONE)
+		return r;
+	if (t.role == ROLE_WEIGHTS || !kept_is_sure(q->fs->ex, t.run))
+		r = experiment_settle(q->fs->ex, t.run);
+	if (r == 0)
+		r = get_path(q, key->n, &t, &head);
+	if (r == 0 && head.id && !kept_version(q->fs->ex, &t, &head))
+		*ret_hidden = head.id;
+	return r;
 }
 
-static int find_path(struct view_req *q, const struct view_key *key, const char *name, struct view_key *ret)
+static int find_path(struct view_req *q, const struct view_key *key, const char *name, uint64_t hidden, struct view_key *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = reader(q);
 	struct tracked_row t;
-	int r = lookup_version(db, key, name, ret);
+	int r = lookup_version(db, key, name, hidden, ret);
 
 	if (r != -ENOENT)
 		return r;
@@ -102,15 +122,17 @@ static int find_path(struct view_req *q, const struct view_key *key, const char 
 
 static int lookup_path(struct view_req *q, const struct view_key *key, const char *name, struct view_key *ret)
 {
-	int r = settle(q, key);
+	uint64_t hidden;
+	int r = settle(q, key, &hidden);
 
-	return r < 0 ? r : find_path(q, key, name, ret);
+	return r < 0 ? r : find_path(q, key, name, hidden, ret);
 }
 
 struct listing {
 	struct view_list *list;
 	const struct view_key *key;
 	const char *name; /* of the path */
+	uint64_t hidden;
 	/* Of the files of a version: */
 	const char *prefix, *last;
 	uint64_t place;
@@ -123,6 +145,8 @@ static int add_version(void *arg, const struct version_row *v)
 	_cleanup_free_ char *name = version_name(l->name, v);
 	struct view_key k = version_key(l->key, v);
 
+	if (v->id == l->hidden)
+		return 0;
 	return name ? view_list_add(l->list, name, &k) : -ENOMEM;
 }
 
@@ -134,11 +158,11 @@ static int add_path(void *arg, const struct tracked_row *t, const char *name)
 	return t->n == 0 && !t->is_dir ? 0 : view_list_add(l->list, name, &k);
 }
 
-static int list_versions(struct view_req *q, const struct view_key *key, struct view_list *list)
+static int list_versions(struct view_req *q, const struct view_key *key, uint64_t hidden, struct view_list *list)
 {
 	_cleanup_(cleanup_reader) struct db *db = reader(q);
 	_cleanup_free_ char *name = NULL;
-	struct listing l = { .list = list, .key = key };
+	struct listing l = { .list = list, .key = key, .hidden = hidden };
 	int r = tracked_name(db, key->n, &name);
 
 	l.name = name;
@@ -149,9 +173,10 @@ static int list_versions(struct view_req *q, const struct view_key *key, struct 
 
 static int list_path(struct view_req *q, const struct view_key *key, struct view_list *list)
 {
-	int r = settle(q, key);
+	uint64_t hidden;
+	int r = settle(q, key, &hidden);
 
-	return r < 0 ? r : list_versions(q, key, list);
+	return r < 0 ? r : list_versions(q, key, hidden, list);
 }
 
 static void set_stat(struct stat *st, uint64_t size, uint32_t mode, uint32_t uid, uint32_t gid, int64_t mtime)

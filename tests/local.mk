@@ -81,6 +81,7 @@ bats_tests = \
 	tests/experiment_checkpoints.bats \
 	tests/segments.bats \
 	tests/mishaps.bats \
+	tests/options.bats \
 	tests/best.bats \
 	tests/metrics.bats \
 	tests/readme.bats \

@@ -6,6 +6,7 @@
 #include "exp/entries.h"
 #include "exp/file.h"
 #include "exp/judge.h"
+#include "exp/kept.h"
 #include "exp/path.h"
 #include "exp/step.h"
 #include "exp/track.h"
@@ -349,7 +350,7 @@ int checkpoint_version_of(struct expfs *ex, uint64_t ino, uint64_t *ret_n)
 		r = get_head(ex, ino, &t, &v);
 	if (r < 0)
 		return r;
-	if (r == 0 || (!t.is_dir && file_is_written(ex, ino)))
+	if (r == 0 || (!t.is_dir && file_is_written(ex, ino)) || !kept_version(ex, &t, &v))
 		return -ENOENT;
 	*ret_n = v.n;
 	return 0;

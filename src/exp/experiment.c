@@ -7,6 +7,7 @@
 #include "exp/derive.h"
 #include "exp/entries.h"
 #include "exp/judge.h"
+#include "exp/kept.h"
 #include "exp/point.h"
 #include "exp/track.h"
 #include "meta/root.h"
@@ -87,9 +88,11 @@ static int load_due(struct expfs *ex, struct due *d)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	_cleanup_free_ char *path = NULL, *run = NULL;
-	int r = version_get(db, d->row.version, &d->version);
+	int r;
 
 	d->counts = false;
+	d->version = (struct version_row){ 0 };
+	r = version_get(db, d->row.version, &d->version);
 	if (r == 0)
 		r = tracked_get(db, d->version.tracked, &d->tracked);
 	if (r == 0)
@@ -100,7 +103,7 @@ static int load_due(struct expfs *ex, struct due *d)
 		r = tracked_path(db, d->tracked.id, &path);
 	if (r < 0 || state_is_of_root(path + strlen(run) + (*run != 0)))
 		return r == -ENOENT ? 0 : r;
-	r = is_followed(db, d);
+	r = d->tracked.role == ROLE_WEIGHTS ? d->version.complete != 1 : ex->config->commit_immediate ? is_followed(db, d) : 1;
 	d->counts = r == 0;
 	return MIN(r, 0);
 }
@@ -129,13 +132,26 @@ static int give_up(struct expfs *ex, const struct due *d, int why)
 	return drop_due(ex, d->row.version);
 }
 
+/* It ended, and its run does not record such. */
+static bool is_unrecorded(struct expfs *ex, const struct due *d)
+{
+	if (d->version.until == 0)
+		return false;
+	kept_learn(ex, d->tracked.run);
+	return !kept_when_ended(ex, &d->tracked, &d->version);
+}
+
 static int settle_one(struct expfs *ex, struct due *d)
 {
 	int r = load_due(ex, d);
 
-	if (r == 0 && !d->counts)
+	bool drop = r == 0 && is_unrecorded(ex, d);
+
+	if (drop)
+		r = kept_drop(ex, &d->tracked, &d->version);
+	else if (r == 0 && !d->counts)
 		return drop_due(ex, d->row.version);
-	for (int i = 0; r == 0 && i < TRIES; i++) {
+	for (int i = 0; !drop && r == 0 && i < TRIES; i++) {
 		r = resolve(ex, d);
 		if (r != -EAGAIN)
 			break;
@@ -363,37 +379,42 @@ int experiment_files(struct expfs *ex, uint64_t experiment, enum role role, expe
 	return r < 0 ? r : state_files(ex, &run, role, line.at, on_file, &files);
 }
 
-static int find_of_version(struct db *db, const struct tracked_row *t, struct experiment_row *ret)
+static int find_of_version(struct db *db, const struct tracked_row *t, const struct version_row *v,
+			   struct experiment_row *ret)
 {
-	struct version_row v;
 	struct line_row line;
-	int r = t->head ? version_get(db, t->head, &v) : -ENOENT;
+	int r;
 
-	if (r < 0)
-		return r;
 	if (t->role == ROLE_WEIGHTS)
-		return v.experiment ? experiment_get(db, v.experiment, ret) : -ENOENT;
+		return v->experiment ? experiment_get(db, v->experiment, ret) : -ENOENT;
 	if ((t->role != ROLE_HP && t->role != ROLE_MODEL && t->role != ROLE_DATA) || root_has(db, t->run) != 0)
 		return -ENOENT;
-	r = line_between(db, t->run, v.id, v.until, &line);
+	r = line_between(db, t->run, v->id, v->until, &line);
 	return r < 0 ? r : experiment_get(db, line.experiment, ret);
 }
 
 int experiment_of_inode(struct expfs *ex, uint64_t ino, char ret_hash[EXPERIMENT_HASH + 1])
 {
-	_cleanup_(cleanup_reader) struct db *db = NULL;
 	struct experiment_row e;
 	struct tracked_row t;
+	struct version_row v;
 	int r = checkpoint_tracked(ex, ino, &t);
 
 	if (r == 0)
 		r = experiment_settle(ex, t.run);
 	if (r < 0)
 		return r;
-	db = meta_reader(ex->meta);
-	r = tracked_get(db, t.id, &t);
-	if (r == 0)
-		r = find_of_version(db, &t, &e);
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = tracked_get(db, t.id, &t);
+		if (r == 0)
+			r = t.head ? version_get(db, t.head, &v) : -ENOENT;
+		if (r == 0)
+			r = find_of_version(db, &t, &v, &e);
+	}
+	if (r == 0 && !kept_version(ex, &t, &v))
+		r = -ENOENT;
 	if (r == 0)
 		memcpy(ret_hash, e.hash, sizeof(e.hash));
 	return r;

@@ -10,6 +10,7 @@
 #include "exp/best.h"
 #include "exp/file.h"
 #include "exp/keeper.h"
+#include "exp/kept.h"
 #include "exp/manifests.h"
 #include "exp/recover.h"
 #include "exp/track.h"
@@ -238,6 +239,8 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 	if (r == 0)
 		r = bests_new(&ex->bests);
 	if (r == 0)
+		r = kept_new(&ex->kept);
+	if (r == 0)
 		r = begin_use(ex);
 	if (r == 0)
 		r = follow_rules(ex);
@@ -284,6 +287,8 @@ int expfs_close(struct expfs *ex)
 		manifests_free(ex->manifests);
 	if (ex->bests)
 		bests_free(ex->bests);
+	if (ex->kept)
+		kept_free(ex->kept);
 	if (ex->config)
 		config_free(ex->config);
 	if (ex->store)

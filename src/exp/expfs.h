@@ -50,6 +50,7 @@ struct expfs {
 	struct ancestries *ancestries; /* exp/ancestry.h */
 	struct manifests *manifests;   /* exp/manifests.h */
 	struct bests *bests;           /* exp/best.h */
+	struct kept *kept;             /* exp/kept.h */
 	atomic_uint track_faults;      /* exp/track.h */
 	atomic_uint experiment_faults; /* checkpoints whose experiment could not be found out */
 	pthread_mutex_t settle_lock;   /* one at a time finds out experiments; before all other locks */

@@ -124,6 +124,7 @@ static inline bool file_has_large_holes(const struct stat *st)
  * transaction, then, with the ids collected, the objects. */
 #define FILE_DROP_MAX 512
 struct file_drop {
+	bool keeps; /* versions that end stay in history, even if the run does not record such (exp/kept.h) */
 	int n;
 	uint64_t object[FILE_DROP_MAX];
 };

@@ -10,6 +10,7 @@
 #include "exp/entries.h"
 #include "exp/experiment.h"
 #include "exp/file.h"
+#include "exp/kept.h"
 #include "exp/track.h"
 #include "meta/line.h"
 
@@ -162,6 +163,17 @@ static int find_best(struct expfs *ex, uint64_t run, uint64_t *ret)
 	return r == -ENOENT ? 0 : r;
 }
 
+/* What its run does not record is shown to nobody. */
+static void leave_out(struct expfs *ex, struct history *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		if (kept_version(ex, &h->tracked, &h->v[i].row))
+			h->v[n++] = h->v[i];
+	h->n = n;
+}
+
 int history_load(struct expfs *ex, const char *path, struct history *ret)
 {
 	_cleanup_history_ struct history h = { .n = 0 };
@@ -179,6 +191,7 @@ int history_load(struct expfs *ex, const char *path, struct history *ret)
 		r = find_best(ex, h.tracked.run, &h.best);
 	if (r < 0)
 		return r;
+	leave_out(ex, &h);
 	if (h.n == 0)
 		return h.tracked.is_dir && h.tracked.role == ROLE_NONE ? -EISDIR : -ENOENT;
 	written = !h.tracked.is_dir && h.tracked.ino && file_is_written(ex, h.tracked.ino);

@@ -5,6 +5,7 @@
 
 #include "exp/complete.h"
 #include "exp/inside.h"
+#include "exp/kept.h"
 #include "exp/metric.h"
 #include "exp/names.h"
 #include "exp/step.h"
@@ -32,7 +33,7 @@ struct judgement {
 	/* Of a directory: */
 	struct members m;
 	const char *fault;
-	bool same; /* the files of its last version */
+	bool ignored; /* its run does not record it */
 	struct metric_inside *metrics;
 	struct file_drop drop;
 };
@@ -140,6 +141,11 @@ static uint64_t last_complete(const struct judgement *j)
 	return 0;
 }
 
+static bool is_recorded(const struct judgement *j, const struct version_row *v)
+{
+	return kept_checkpoint(j->ex, j->t.run, v->begin ? v->begin : v->id);
+}
+
 static int judge_file(struct judgement *j)
 {
 	const char *fault;
@@ -153,7 +159,7 @@ static int judge_file(struct judgement *j)
 		if (fault && complete_may_come(fault))
 			return 0;
 		if (j->fresh[i])
-			j->v[i].complete = fault == NULL;
+			j->v[i].complete = fault == NULL && is_recorded(j, &j->v[i]);
 		if (j->v[i].complete != 1)
 			continue;
 		j->more = false;
@@ -421,8 +427,24 @@ static int tx_judge_dir(struct db *db, void *arg)
 	if (r < 0 || t.changed != j->t.changed)
 		return r < 0 ? r : -EAGAIN;
 	t.changed = 0;
-	r = j->fault ? tx_track_end_version(j->ex, db, &t, &j->drop) : take_complete(j, db, &t);
+	r = j->fault || j->ignored ? tx_track_end_version(j->ex, db, &t, &j->drop) : take_complete(j, db, &t);
 	return r < 0 ? r : tracked_update(db, &t);
+}
+
+/* By what was in force when the first of its files that are new was begun. */
+static int find_ignored(struct judgement *j)
+{
+	struct version_row last = { 0 };
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(j->ex->meta);
+
+		r = version_before(db, j->t.id, j->t.n + 1, &last);
+	}
+	j->ignored = (r == 0 || r == -ENOENT) &&
+		     !kept_checkpoint(j->ex, j->t.run, members_begin(&j->m, MAX(j->t.ino, last.id)));
+	return r == -ENOENT ? 0 : r;
 }
 
 static int judge_dir(struct judgement *j)
@@ -433,7 +455,9 @@ static int judge_dir(struct judgement *j)
 		return 0; /* gone meanwhile */
 	if (r < 0 || (j->fault && complete_may_come(j->fault)))
 		return r;
-	r = j->fault ? 0 : metric_inside_load(j->ex, &j->m, step_in_name(j->name, true), &j->metrics);
+	r = j->fault ? 0 : find_ignored(j);
+	if (r == 0 && !j->fault && !j->ignored)
+		r = metric_inside_load(j->ex, &j->m, step_in_name(j->name, true), &j->metrics);
 	if (r == 0)
 		r = expfs_write(j->ex, tx_judge_dir, j);
 	if (r == 0)

@@ -35,6 +35,7 @@ libexpfs_a_SOURCES += \
 	src/exp/structure.c src/exp/structure.h \
 	src/exp/state.c src/exp/state.h \
 	src/exp/point.c src/exp/point.h \
+	src/exp/kept.c src/exp/kept.h \
 	src/exp/experiment.c src/exp/experiment.h \
 	src/exp/origin.c src/exp/origin.h \
 	src/exp/put.c src/exp/put.h \

@@ -15,6 +15,7 @@ void put_begin(struct put *p)
 		free(p->changes[i].name);
 	p->n = 0;
 	p->drop.n = 0;
+	p->drop.keeps = true; /* who loads a state did not mean to lose what was there */
 	p->ino = 0;
 	free(steal(&p->path));
 }

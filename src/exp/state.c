@@ -380,6 +380,19 @@ int state_at(struct expfs *ex, const struct tracked_row *run, uint64_t at, const
 	return 0;
 }
 
+int state_options(struct expfs *ex, const struct tracked_row *run, uint64_t at, struct manager_options *ret)
+{
+	_cleanup_items_ struct items hp = { 0 };
+	_cleanup_state_ struct state s = { .options = all };
+	_cleanup_free_ char *text = NULL;
+	int r = list_items(ex, run, ROLE_HP, at, &hp);
+
+	if (r == 0)
+		r = hp_text_of(ex, &hp, &s, &text);
+	*ret = s.options;
+	return r < 0 ? r : s.fault != NULL;
+}
+
 int state_files(struct expfs *ex, const struct tracked_row *run, enum role role, uint64_t at, state_file_fn f, void *arg)
 {
 	_cleanup_items_ struct items l = { 0 };

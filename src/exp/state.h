@@ -28,6 +28,9 @@ void state_free(struct state *s);
 int state_at(struct expfs *ex, const struct tracked_row *run, uint64_t at, const struct version_row *checkpoint,
 	     uint64_t init_step, struct state *ret);
 
+/* The options of its configuration at that moment alone. 1: a file did not parse, and what it said before that holds. */
+int state_options(struct expfs *ex, const struct tracked_row *run, uint64_t at, struct manager_options *ret);
+
 /* Calls f for the files of a role that were in force, with their paths below the run, in order of these. */
 typedef int (*state_file_fn)(void *arg, const char *path, const struct version_row *v);
 int state_files(struct expfs *ex, const struct tracked_row *run, enum role role, uint64_t at, state_file_fn f, void *arg);

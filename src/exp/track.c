@@ -6,6 +6,7 @@
 
 #include "exp/ancestry.h"
 #include "exp/entries.h"
+#include "exp/kept.h"
 #include "exp/metric.h"
 #include "exp/path.h"
 #include "exp/root.h"
@@ -115,8 +116,24 @@ static void no_good(struct tracked_row *t)
 	t->rank = 0;
 }
 
+/* The state in which a run is after an edit is the one of the edit itself. */
+static int put_due(struct db *db, const struct tracked_row *t, const struct version_row *v)
+{
+	const struct due_row d = { .version = v->id, .run = t->run,
+				   .begin = t->role == ROLE_WEIGHTS ? v->begin : v->id };
+
+	return due_put(db, &d);
+}
+
+/* May it have been one that its run does not record? */
+static bool is_doubtful(struct expfs *ex, const struct tracked_row *t, const struct version_row *v)
+{
+	return t->role != ROLE_MANIFEST && v->complete != 1 && !kept_is_sure(ex, t->run);
+}
+
 /* The version that the path holds ends, and what cannot be kept goes. */
-static int end_version(struct db *db, struct tracked_row *t, uint64_t until, bool gone, struct file_drop *drop)
+static int end_version(struct expfs *ex, struct db *db, struct tracked_row *t, uint64_t until, bool gone,
+		       struct file_drop *drop)
 {
 	struct content_row content = { .state = CONTENT_SEALED };
 	struct version_row v;
@@ -130,8 +147,14 @@ static int end_version(struct db *db, struct tracked_row *t, uint64_t until, boo
 		return r;
 	v.until = until;
 	v.gone = gone;
-	if (content.state == CONTENT_SEALED)
-		return version_update(db, &v);
+	if (content.state == CONTENT_SEALED) {
+		r = version_update(db, &v);
+		if (r == 0 && !drop->keeps && is_doubtful(ex, t, &v))
+			r = put_due(db, t, &v);
+		if (t->role == ROLE_HP)
+			kept_forget(ex, t->run);
+		return r;
+	}
 	t->n--;
 	if (t->good == v.id)
 		no_good(t);
@@ -141,7 +164,7 @@ static int end_version(struct db *db, struct tracked_row *t, uint64_t until, boo
 
 int tx_track_end_version(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
 {
-	return end_version(db, t, meta_id(ex->meta), false, drop);
+	return end_version(ex, db, t, meta_id(ex->meta), false, drop);
 }
 
 /* What is taken away while it is written over has ended by that. */
@@ -160,7 +183,7 @@ static int end_written(struct db *db, const struct tracked_row *t, uint64_t unti
 int track_end_path(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
 {
 	uint64_t now = meta_id(ex->meta);
-	int r = t->head ? end_version(db, t, now, true, drop) : end_written(db, t, now);
+	int r = t->head ? end_version(ex, db, t, now, true, drop) : end_written(db, t, now);
 
 	t->ino = t->is_dir ? t->ino : 0;
 	t->changed = 0;
@@ -235,15 +258,6 @@ static bool is_due(struct expfs *ex, const struct tracked_row *t, const struct v
 	return false;
 }
 
-/* The state in which a run is after an edit is the one of the edit itself. */
-static int put_due(struct db *db, const struct tracked_row *t, const struct version_row *v)
-{
-	const struct due_row d = { .version = v->id, .run = t->run,
-				   .begin = t->role == ROLE_WEIGHTS ? v->begin : v->id };
-
-	return due_put(db, &d);
-}
-
 /* The content of a closed file is a version of its path, a new one if it differs, or is a checkpoint's anew. */
 static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t, const char *name,
 			 const struct inode_row *row, uint64_t name_order, struct file_drop *drop)
@@ -256,7 +270,7 @@ static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t,
 	int again = 0;
 
 	if (r == 0 && !same)
-		r = end_version(db, t, now, false, drop);
+		r = end_version(ex, db, t, now, false, drop);
 	if (r < 0 || !(row->flags & INODE_CLOSED))
 		return r;
 	if (same)
@@ -269,6 +283,8 @@ static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t,
 		v = (struct version_row){ .id = now, .tracked = t->id, .n = ++t->n, .object = row->object,
 					  .size = row->size, .complete = again ? last.complete : VERSION_UNJUDGED,
 					  .step = again ? last.step : NO_STEP };
+	else if (v.begin != row->begin && v.complete == 0) /* which the run may record now */
+		v.complete = VERSION_UNJUDGED;
 	v.begin = row->begin;
 	v.mode = row->mode & 07777;
 	v.uid = row->uid;
@@ -322,6 +338,8 @@ static int track_file(struct expfs *ex, struct db *db, const struct ancestry *a,
 	t.ino = row->ino;
 	t.run = run;
 	t.role = (int)role;
+	if (role == ROLE_HP)
+		kept_forget(ex, run);
 	if (role != ROLE_WEIGHTS) {
 		t.changed = 0;
 		no_good(&t);

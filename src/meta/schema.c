@@ -62,7 +62,8 @@
  *   fork     branches of a root after the first, which has the root's id, numbered from 2; run of what belongs to them
  *   succession  the hash that came before another one, by the first state file that named it, if it was no experiment yet
  *   event    versions in a root that were not read yet
- *   due      versions of which is to be found out to which experiment they belong, in the order of begin
+ *   due      versions of which is to be found out to which experiment they belong or, of those that ended, whether their
+ *            run records such, in the order of begin
  *   fact     what was found out about a sealed content (meta/experiment.h)
  *
  * What refers to an object is asked of inode_object, undo_old, version_object and

@@ -164,6 +164,23 @@ int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, ve
 	return each_named(db, st, r, f, arg);
 }
 
+int version_list_changes(struct db *db, uint64_t run, int role, uint64_t from, uint64_t to, version_change_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "WITH v AS (SELECT v.id, v.until FROM tracked t CROSS JOIN version v ON v.tracked=t.id"
+		       " WHERE t.run=?1 AND t.role=?2 AND t.role<>0)"
+		       " SELECT id FROM v WHERE id>?3 AND id<?4 UNION SELECT until FROM v WHERE until>?3 AND until<?4 ORDER BY 1",
+		       "iiii", (int64_t)run, (int64_t)role, (int64_t)from, (int64_t)to);
+
+	for (; r == 1; r = db_next(db, st)) {
+		r = f(arg, (uint64_t)sqlite3_column_int64(st, 0));
+		if (r != 0)
+			return r;
+	}
+	return r;
+}
+
 int version_same_content(struct db *db, uint64_t a, uint64_t b)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;

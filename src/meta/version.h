@@ -49,6 +49,11 @@ int version_move(struct db *db, uint64_t tracked, uint64_t to);
 typedef int (*version_named_fn)(void *arg, const struct version_row *row, uint64_t parent, const char *name, size_t len);
 int version_list_in_force(struct db *db, uint64_t run, int role, uint64_t at, version_named_fn f, void *arg);
 
+/* Calls f for the numbers between two (without these) from which on paths of a run with that role held something else,
+ * ascending. */
+typedef int (*version_change_fn)(void *arg, uint64_t at);
+int version_list_changes(struct db *db, uint64_t run, int role, uint64_t from, uint64_t to, version_change_fn f, void *arg);
+
 /* The one that counted for a path after that commit; -ENOENT. */
 int version_in_force(struct db *db, uint64_t tracked, uint64_t at, struct version_row *ret);
 
