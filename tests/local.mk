@@ -82,6 +82,7 @@ bats_tests = \
 	tests/segments.bats \
 	tests/mishaps.bats \
 	tests/options.bats \
+	tests/curves.bats \
 	tests/best.bats \
 	tests/metrics.bats \
 	tests/readme.bats \

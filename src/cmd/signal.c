@@ -87,19 +87,39 @@ static enum op_exit print_recorded(const json_t *answer)
 	return OP_DONE;
 }
 
+static const char *root_of(const json_t *roots, const json_t *point)
+{
+	return json_string_value(json_array_get(roots, (size_t)json_integer_value(json_array_get(point, 2))));
+}
+
+static void print_name_and_root(const char *name, const char *root)
+{
+	cmd_print_text(name);
+	printf("%*s", MAX(18 - (int)strlen(name), 2), "");
+	cmd_print_text(root);
+}
+
 static enum op_exit print_curves(const json_t *answer)
 {
 	const json_t *curve, *point;
 	size_t i, j;
 
-	printf("%12s  %-16s  %s\n", "step", "value", "name");
+	const json_t *roots = json_object_get(answer, "roots");
+
+	if (roots)
+		printf("%12s  %-16s  %-16s  %s\n", "step", "value", "name", "root");
+	else
+		printf("%12s  %-16s  %s\n", "step", "value", "name");
 	json_array_foreach (json_object_get(answer, "curves"), i, curve)
 		json_array_foreach (json_object_get(curve, "points"), j, point) {
 			char value[CMD_NUMBER];
 
 			cmd_format_number(json_array_get(point, 1), value);
 			printf("%12" JSON_INTEGER_FORMAT "  %-16s  ", json_integer_value(json_array_get(point, 0)), value);
-			cmd_print_text(cmd_string(curve, "name"));
+			if (roots)
+				print_name_and_root(cmd_string(curve, "name"), root_of(roots, point));
+			else
+				cmd_print_text(cmd_string(curve, "name"));
 			putchar('\n');
 		}
 	return OP_DONE;
@@ -136,7 +156,9 @@ const struct command cmd_signal = {
 	.summary = "show the metrics of a branch, or record some",
 	.help = "Shows the curves of a branch, or the one of that NAME: what the metrics.jsonl,\n"
 		"metrics.csv and trainer_state.json of its run say, and what was recorded; of\n"
-		"several values for one step the last.\n"
+		"several values for one step the last. Of a directory that holds several runs or\n"
+		"experiment roots it shows the curves of all, each row once for each of these:\n"
+		"a file belongs to the deepest of them above it.\n"
 		"\n"
 		"With --step records values for that step, in place of all others. They are\n"
 		"numbers, inf or nan. The best checkpoint of a branch is the one with the best\n"
@@ -144,12 +166,14 @@ const struct command cmd_signal = {
 		"speaks for the first checkpoint at or after its step.\n"
 		"\n"
 		"A PATH, which has a slash in it or is there, lies in a mount: the branch of its\n"
-		"run is meant. Otherwise the store is that of --store or of the environment\n"
-		"variable EXPFS_STORE, or that of the mount in which the working directory lies.\n"
+		"run is meant, or all below it. Otherwise the store is that of --store or of the\n"
+		"environment variable EXPFS_STORE, or that of the mount in which the working\n"
+		"directory lies.\n"
 		"\n"
 		"  --step N       the step at which the values were measured\n"
 		"  --store STORE  the store, mounted or not\n"
-		"  --json         the answer as JSON\n"
+		"  --json         the answer as JSON; of several runs and roots, roots[] names\n"
+		"                 them, and the third number of a point is the place there\n"
 		"\n"
 		"Exit status 1: there is no such branch, or curve.\n",
 };

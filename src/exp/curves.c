@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "exp/entries.h"
-#include "exp/signal.h"
 #include "meta/metric.h"
 
 #define NAMES_MAX 65536u
@@ -11,6 +10,7 @@
 struct collect {
 	struct curves *c;
 	const char *only;
+	size_t root;
 	size_t last; /* the name before: files repeat theirs in one order */
 	size_t begin; /* the first row of this file */
 };
@@ -47,7 +47,7 @@ static int add_row(void *arg, int64_t step, const char *name, double value)
 {
 	struct collect *k = arg;
 	struct curves *c = k->c;
-	struct curves_row *v, row = { .step = step, .value = value, .number = c->n };
+	struct curves_row *v, row = { .step = step, .root = k->root, .value = value, .number = c->n };
 	int r;
 
 	if (k->only && strcmp(name, k->only) != 0)
@@ -112,21 +112,20 @@ static void order_parts(struct curves *c, struct part *parts, size_t n)
 			c->v[j].number = number++;
 }
 
-static int read_files(struct expfs *ex, struct collect *k, uint64_t run)
+static int read_files(struct expfs *ex, struct collect *k, const struct signal_paths *paths)
 {
-	_cleanup_signal_paths_ struct signal_paths paths = { 0 };
 	_cleanup_free_ struct part *parts = NULL;
-	int r = signal_paths_load(ex, run, &paths);
+	int r = 0;
 
-	if (r < 0 || paths.n == 0)
-		return r;
-	parts = calloc(paths.n, sizeof(*parts));
+	if (paths->n == 0)
+		return 0;
+	parts = calloc(paths->n, sizeof(*parts));
 	if (!parts)
 		return -ENOMEM;
-	for (size_t i = 0; i < paths.n && r == 0; i++)
-		r = read_file(ex, k, &paths.v[i], &parts[i]);
+	for (size_t i = 0; i < paths->n && r == 0; i++)
+		r = read_file(ex, k, &paths->v[i], &parts[i]);
 	if (r == 0)
-		order_parts(k->c, parts, paths.n);
+		order_parts(k->c, parts, paths->n);
 	return r;
 }
 
@@ -139,7 +138,14 @@ static int row_compare(const void *pa, const void *pb)
 		return r;
 	if (a->step != b->step)
 		return a->step < b->step ? -1 : 1;
+	if (a->root != b->root)
+		return a->root < b->root ? -1 : 1;
 	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static bool is_same_place(const struct curves_row *a, const struct curves_row *b)
+{
+	return a->name == b->name && a->step == b->step && a->root == b->root;
 }
 
 static void sort(struct curves *c)
@@ -149,7 +155,7 @@ static void sort(struct curves *c)
 	if (c->n > 0)
 		qsort(c->v, c->n, sizeof(*c->v), row_compare);
 	for (size_t i = 0; i < c->n; i++) {
-		bool again = out > 0 && c->v[out - 1].name == c->v[i].name && c->v[out - 1].step == c->v[i].step;
+		bool again = out > 0 && is_same_place(&c->v[out - 1], &c->v[i]);
 
 		c->v[again ? out - 1 : out] = c->v[i];
 		out += !again;
@@ -157,23 +163,43 @@ static void sort(struct curves *c)
 	c->n = out;
 }
 
-int curves_load(struct expfs *ex, uint64_t run, const char *only, struct curves *ret)
+/* What was recorded comes last. */
+static int read_root(struct expfs *ex, struct collect *k, const struct curve_root *root)
+{
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	int r = read_files(ex, k, &root->files);
+
+	if (r < 0 || !root->run)
+		return r;
+	db = meta_reader(ex->meta);
+	return signal_list(db, root->run, k->only, add_row, k);
+}
+
+int curves_load_all(struct expfs *ex, const struct curve_roots *roots, const char *only, struct curves *ret)
 {
 	_cleanup_curves_ struct curves c = { 0 };
 	struct collect k = { .c = &c, .only = only };
-	int r = read_files(ex, &k, run);
+	int r = 0;
 
-	if (r == 0) {
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = signal_list(db, run, only, add_row, &k);
-	}
+	for (; k.root < roots->n && r == 0; k.root++)
+		r = read_root(ex, &k, &roots->v[k.root]);
 	if (r < 0)
 		return r;
 	sort(&c);
 	*ret = c;
 	c = (struct curves){ 0 };
 	return 0;
+}
+
+int curves_load(struct expfs *ex, uint64_t run, const char *only, struct curves *ret)
+{
+	struct curve_root root = { .run = run };
+	int r = signal_paths_load(ex, run, &root.files);
+
+	if (r == 0)
+		r = curves_load_all(ex, &(struct curve_roots){ &root, 1 }, only, ret);
+	signal_paths_free(&root.files);
+	return r;
 }
 
 void curves_free(struct curves *c)

@@ -248,19 +248,20 @@ int signal_file_read(struct expfs *ex, struct signal_file *f, const struct signa
 	return 0;
 }
 
-static int add_path(void *arg, const struct tracked_row *t, const char *name)
+int signal_paths_add(struct signal_paths *l, uint64_t tracked, uint64_t ino, const char *name)
 {
-	struct signal_paths *l = arg;
-	struct signal_path *v;
+	struct signal_path *v = array_grow(l->v, l->n, sizeof(*v));
 
-	if (t->is_dir)
-		return 0;
-	v = array_grow(l->v, l->n, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
 	l->v = v;
-	v[l->n] = (struct signal_path){ .ino = t->ino, .name = strdup(name) };
+	v[l->n] = (struct signal_path){ .tracked = tracked, .ino = ino, .name = strdup(name) };
 	return v[l->n++].name ? 0 : -ENOMEM;
+}
+
+static int add_path(void *arg, const struct tracked_row *t, const char *name)
+{
+	return t->is_dir ? 0 : signal_paths_add(arg, t->id, t->ino, name);
 }
 
 static int path_compare(const void *pa, const void *pb)

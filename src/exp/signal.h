@@ -29,13 +29,14 @@ int signal_file_read(struct expfs *ex, struct signal_file *f, const struct signa
 
 /* The files of a run. */
 struct signal_path {
-	uint64_t ino;
+	uint64_t tracked, ino;
 	char *name; /* the last component */
 };
 struct signal_paths {
 	struct signal_path *v; /* by inode, each once */
 	size_t n;
 };
+int signal_paths_add(struct signal_paths *l, uint64_t tracked, uint64_t ino, const char *name); /* at the end */
 int signal_paths_load(struct expfs *ex, uint64_t run, struct signal_paths *ret);
 void signal_paths_free(struct signal_paths *l);
 #define _cleanup_signal_paths_ _cleanup_(signal_paths_free)

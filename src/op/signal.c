@@ -107,16 +107,20 @@ static enum op_exit record(struct expfs *ex, const struct branch *b, uint64_t ru
 	return OP_DONE;
 }
 
-static json_t *curves_json(const struct curves *c)
+/* roots: whose the rows are, if they are of several, by their places. */
+static json_t *curves_json(const struct curves *c, const struct curve_roots *roots)
 {
-	json_t *curves = json_array(), *points = NULL;
+	json_t *curves = json_array(), *points = NULL, *point;
 
 	for (size_t i = 0; i < c->n; i++) {
 		if (i == 0 || c->v[i].name != c->v[i - 1].name) {
 			points = json_array();
 			json_array_append_new(curves, json_pack("{s:o, s:o}", "name", reply_text(c->v[i].name), "points", points));
 		}
-		json_array_append_new(points, json_pack("[I, o]", (json_int_t)c->v[i].step, reply_number(c->v[i].value)));
+		point = json_pack("[I, o]", (json_int_t)c->v[i].step, reply_number(c->v[i].value));
+		if (roots)
+			json_array_append_new(point, json_integer((json_int_t)c->v[i].root));
+		json_array_append_new(points, point);
 	}
 	return curves;
 }
@@ -133,19 +137,67 @@ static enum op_exit show(struct expfs *ex, const struct branch *b, uint64_t run,
 		return reply_error(ret, OP_FAILED, "%s: signal: %s", b->name, strerror(-r));
 	if (name && c.n == 0)
 		return reply_error(ret, OP_NO, "%s: has no curve %s; expfs signal %s shows those that it has", b->name, name, b->name);
-	*ret = json_pack("{s:o, s:o, s:o}", "branch", reply_text(b->name), "run", reply_path(b->path), "curves", curves_json(&c));
+	*ret = json_pack("{s:o, s:o, s:o}", "branch", reply_text(b->name), "run", reply_path(b->path), "curves", curves_json(&c, NULL));
 	return OP_DONE;
+}
+
+static enum op_exit fail_below(const char *path, const char *name, int r, json_t **ret)
+{
+	if (r == -E2BIG)
+		return reply_error(ret, OP_FAILED, "/%s: signal: there are more than %u values%s", path, CURVES_ROWS_MAX,
+				   name ? "; ask for one run after the other" : "; give the name of one curve");
+	return reply_error(ret, OP_FAILED, "/%s: signal: %s", path, strerror(-r));
+}
+
+static enum op_exit show_all(struct expfs *ex, const char *path, const struct curve_roots *roots, const char *name,
+			     json_t **ret)
+{
+	_cleanup_curves_ struct curves c = { 0 };
+	json_t *list;
+	int r = curves_load_all(ex, roots, name, &c);
+
+	if (r < 0)
+		return fail_below(path, name, r, ret);
+	if (name && c.n == 0)
+		return reply_error(ret, OP_NO, "/%s: no run or experiment root there has a curve %s; expfs signal without a name shows"
+				   " those that there are", path, name);
+	list = json_array();
+	for (size_t i = 0; i < roots->n; i++)
+		json_array_append_new(list, reply_path(roots->v[i].path));
+	*ret = json_pack("{s:o, s:o, s:o}", "directory", reply_path(path), "roots", list, "curves", curves_json(&c, roots));
+	return OP_DONE;
+}
+
+/* Of a directory with several runs and roots, or one below it, all are shown. 1: it is none. */
+static int show_below(struct expfs *ex, const json_t *args, json_t **ret, enum op_exit *ret_exit)
+{
+	_cleanup_curve_roots_ struct curve_roots roots = { 0 };
+	_cleanup_free_ char *path = reply_get_path(args);
+	int r = path ? curve_roots_below(ex, NULL, path, &roots) : 0;
+
+	if (r < 0) {
+		*ret_exit = fail_below(path, NULL, r, ret);
+		return 0;
+	}
+	if (roots.n == 0 || (roots.n == 1 && roots.v[0].run && !strcmp(roots.v[0].path, path)))
+		return 1;
+	*ret_exit = show_all(ex, path, &roots, json_string_value(json_object_get(args, "name")), ret);
+	return 0;
 }
 
 enum op_exit op_signal(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
 	struct branch b = { .name = NULL };
 	uint64_t run = 0;
-	enum op_exit exit = get_branch(ex, args, &b, &run, ret);
+	bool records = json_object_get(args, "values");
+	enum op_exit exit;
 
+	if (!records && !json_object_get(args, "branch") && show_below(ex, args, ret, &exit) == 0)
+		return exit;
+	exit = get_branch(ex, args, &b, &run, ret);
 	if (exit != OP_DONE)
 		return exit;
-	if (json_object_get(args, "values"))
+	if (records)
 		exit = record(ex, &b, run, args, ret);
 	else
 		exit = show(ex, &b, run, json_string_value(json_object_get(args, "name")), ret);
