@@ -3,24 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exp/branch.h"
 #include "exp/path.h"
 #include "op/experiments.h"
 #include "op/reply.h"
 #include "op/status.h"
 #include "view_kind.h"
-
-static int find_branch(struct view_req *q, const struct view_key *key, uint64_t *ret_id)
-{
-	struct branch b;
-	int r = branch_by_id(q->fs->ex, &q->cred, key->part, &b);
-
-	if (r < 0)
-		return r;
-	*ret_id = b.id;
-	branch_free(&b);
-	return experiment_settle(q->fs->ex, *ret_id);
-}
 
 static int give(char *text, char **ret, size_t *ret_len)
 {
@@ -35,12 +22,13 @@ static int head_text(struct view_req *q, const struct view_key *key, char **ret,
 {
 	char text[EXPERIMENT_HASH + 2] = "";
 	struct experiment_head head;
-	uint64_t id;
-	int r = find_branch(q, key, &id);
+	struct branch b;
+	int r = branch_by_id(q->fs->ex, &q->cred, key->part, &b);
 
 	if (r < 0)
 		return r;
-	r = experiment_head(q->fs->ex, id, &head);
+	r = branch_head(q->fs->ex, &b, &head);
+	branch_free(&b);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (r == 0)
@@ -51,11 +39,13 @@ static int head_text(struct view_req *q, const struct view_key *key, char **ret,
 static int pending_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
 {
 	char *text = NULL;
-	uint64_t id;
-	int r = find_branch(q, key, &id);
+	struct branch b;
+	int r = branch_by_id(q->fs->ex, &q->cred, key->part, &b);
 
-	if (r == 0)
-		r = experiments_pending_text(q->fs->ex, id, &text);
+	if (r < 0)
+		return r;
+	r = experiments_pending_text(q->fs->ex, &b, &text);
+	branch_free(&b);
 	return r < 0 ? r : give(text, ret, ret_len);
 }
 

@@ -83,6 +83,7 @@ bats_tests = \
 	tests/mishaps.bats \
 	tests/options.bats \
 	tests/curves.bats \
+	tests/joined.bats \
 	tests/best.bats \
 	tests/metrics.bats \
 	tests/readme.bats \

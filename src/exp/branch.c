@@ -499,7 +499,7 @@ static int run_by_name(struct expfs *ex, struct cred *cred, const char *name, st
 }
 
 /* The branch of a root in the directory of a run that is the same one. */
-static int join_root(struct expfs *ex, struct cred *cred, struct branch *b)
+int branch_join(struct expfs *ex, struct branch *b)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	_cleanup_free_ char *name = path_name(b->path);
@@ -507,6 +507,8 @@ static int join_root(struct expfs *ex, struct cred *cred, struct branch *b)
 	struct root_row row;
 	int r = name ? 0 : -ENOMEM;
 
+	if (b->id != b->top)
+		return 0;
 	if (r == 0)
 		r = strcmp(name, b->name) == 0 ? tracked_by_name(db, b->id, ROOT_DIR, &t) : -ENOENT;
 	if (r == 0)
@@ -545,6 +547,6 @@ int branch_by_name(struct expfs *ex, struct cred *cred, const char *name, struct
 	if (r == 0)
 		r = run_by_name(ex, cred, name, ret);
 	if (r == 0)
-		r = join_root(ex, cred, ret);
+		r = branch_join(ex, ret);
 	return r == -ENOENT ? derived_by_name(ex, cred, name, ret) : r;
 }

@@ -43,10 +43,13 @@ int branch_by_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct bran
 int branch_by_id(struct expfs *ex, struct cred *cred, uint64_t id, struct branch *ret);
 void branch_free(struct branch *b);
 
-/* Is it of a run alone? The line of any other is derived from what a program says of itself. */
-static inline bool branch_is_run(const struct branch *b)
+/* A branch that was found by one of the two that it is becomes both. */
+int branch_join(struct expfs *ex, struct branch *b);
+
+/* The run that it is, alone or too; 0: the line of any other is only derived, of what a program says of itself. */
+static inline uint64_t branch_run(const struct branch *b)
 {
-	return b->id == b->top;
+	return b->id == b->top ? b->id : b->run;
 }
 
 /* Its checkpoints. */

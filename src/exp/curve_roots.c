@@ -42,11 +42,6 @@ static int add(struct curve_roots *l, const char *path, uint64_t run)
 	return v[l->n++].path ? 0 : -ENOMEM;
 }
 
-static uint64_t run_of(const struct branch *b)
-{
-	return branch_is_run(b) ? b->id : b->run;
-}
-
 static int add_all(struct expfs *ex, struct cred *cred, const char *dir, const struct branch_list *branches,
 		   struct curve_roots *l)
 {
@@ -57,8 +52,8 @@ static int add_all(struct expfs *ex, struct cred *cred, const char *dir, const s
 	for (size_t i = 0; i < roots.n && r == 0; i++)
 		r = add(l, roots.v[i].path, 0);
 	for (size_t i = 0; i < branches->n && r == 0; i++)
-		if (run_of(&branches->v[i]) && is_below(branches->v[i].path, dir))
-			r = add(l, branches->v[i].path, run_of(&branches->v[i]));
+		if (branch_run(&branches->v[i]) && is_below(branches->v[i].path, dir))
+			r = add(l, branches->v[i].path, branch_run(&branches->v[i]));
 	return r;
 }
 
@@ -125,8 +120,8 @@ int curve_roots_below(struct expfs *ex, struct cred *cred, const char *dir, stru
 	if (r == 0)
 		r = add_all(ex, cred, dir, &branches, &l);
 	for (size_t i = 0; i < branches.n && r == 0; i++)
-		if (run_of(&branches.v[i]) && (is_below(branches.v[i].path, dir) || is_below(dir, branches.v[i].path)))
-			r = deal_run(&d, run_of(&branches.v[i]));
+		if (branch_run(&branches.v[i]) && (is_below(branches.v[i].path, dir) || is_below(dir, branches.v[i].path)))
+			r = deal_run(&d, branch_run(&branches.v[i]));
 	branch_list_free(&branches);
 	if (r < 0)
 		return r;

@@ -31,6 +31,7 @@ libexpfs_a_SOURCES += \
 	src/exp/root.c src/exp/root.h \
 	src/exp/derive.c src/exp/derive.h \
 	src/exp/branch.c src/exp/branch.h \
+	src/exp/branch_line.c src/exp/branch_line.h \
 	src/exp/known.c src/exp/known.h \
 	src/exp/inside.c src/exp/inside.h \
 	src/exp/structure.c src/exp/structure.h \

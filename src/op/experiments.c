@@ -157,10 +157,8 @@ static int newest_first(const void *pa, const void *pb)
 
 static int list_line(struct expfs *ex, const struct branch *b, struct mentions *m)
 {
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
 	m->branch = b;
-	return line_list(db, b->id, add_mention, m);
+	return branch_list_lines(ex, b, add_mention, m);
 }
 
 static json_t *components_json(const struct pending *p)
@@ -177,10 +175,10 @@ static int add_branch(const struct experiments *e, const struct branch *b, json_
 {
 	struct experiment_head head = { 0 };
 	_cleanup_pending_ struct pending p = { 0 };
-	int r = experiment_head(e->ex, b->id, &head);
+	int r = branch_head(e->ex, b, &head);
 
 	if (r == 0 || r == -ENOENT)
-		r = experiment_pending(e->ex, b->id, &p);
+		r = branch_pending(e->ex, b, &p);
 	if (r < 0)
 		return r;
 	json_array_append_new(branches, json_pack("{s:o, s:o, s:o, s:{s:o, s:o}}", "name", reply_text(b->name), "run",
@@ -251,7 +249,7 @@ int experiments_log(const struct experiments *e, json_t **ret)
 	int r = 0;
 
 	for (size_t i = 0; i < e->n && r == 0; i++) {
-		r = experiment_settle(e->ex, e->branches[i].id);
+		r = branch_settle(e->ex, &e->branches[i]);
 		if (r == 0)
 			r = add_branch(e, &e->branches[i], branches);
 		if (r == 0)
@@ -289,11 +287,11 @@ int experiments_lineage(const struct experiments *e, json_t **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-int experiments_pending_text(struct expfs *ex, uint64_t branch, char **ret)
+int experiments_pending_text(struct expfs *ex, const struct branch *b, char **ret)
 {
 	_cleanup_pending_ struct pending p = { 0 };
 	char *text = NULL;
-	int r = experiment_pending(ex, branch, &p);
+	int r = branch_pending(ex, b, &p);
 
 	if (r < 0)
 		return r;

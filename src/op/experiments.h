@@ -2,8 +2,7 @@
 #ifndef EXPFS_OP_EXPERIMENTS_H
 #define EXPFS_OP_EXPERIMENTS_H
 
-#include "exp/branch.h"
-#include "exp/experiment.h"
+#include "exp/branch_line.h"
 #include "op/op.h"
 
 /* Who asks, and for which branches: of others nothing is named. */
@@ -28,7 +27,7 @@ int experiments_lineage(const struct experiments *e, json_t **ret);
 int experiments_entry(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t **ret);
 
 /* The pending ones, as text: a line for each component, then the hash; "" where there is none. */
-int experiments_pending_text(struct expfs *ex, uint64_t branch, char **ret);
+int experiments_pending_text(struct expfs *ex, const struct branch *b, char **ret);
 
 /* The log of one branch as a manifest in WeightsLab's schema; to be freed. */
 int experiments_manifest(const json_t *log, char **ret, size_t *ret_len);

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exp/branch.h"
-#include "exp/experiment.h"
+#include "exp/branch_line.h"
 #include "exp/keeper.h"
 #include "exp/path.h"
 #include "op/reply.h"
@@ -22,7 +21,7 @@ static int find_run(struct expfs *ex, const char *branch, const char *path, uint
 		r = branch_by_name(ex, NULL, branch, &b);
 		if (r < 0)
 			return r;
-		r = branch_is_run(&b) ? 0 : -EOPNOTSUPP;
+		r = branch_run(&b) ? 0 : -EOPNOTSUPP;
 		*ret_ino = b.ino;
 		*ret_path = r == 0 ? steal(&b.path) : NULL;
 		branch_free(&b);
@@ -110,7 +109,7 @@ static int at_step(struct expfs *ex, const struct branch *b, int64_t step, struc
 	_cleanup_checkpoint_set_ struct checkpoint_set s = { 0 };
 	_cleanup_checkpoint_ struct checkpoint c = { 0 };
 	struct experiment_row e;
-	int r = experiment_settle(ex, b->id);
+	int r = branch_settle(ex, b);
 
 	if (r == 0)
 		r = branch_checkpoints(ex, NULL, b, &s);
@@ -143,7 +142,7 @@ static int from_branch(struct expfs *ex, const char *text, struct load_name *ret
 	if (step) {
 		r = at_step(ex, &b, (int64_t)strtoull(at + 1, NULL, 10), ret);
 	} else {
-		r = experiment_head(ex, b.id, &head);
+		r = branch_head(ex, &b, &head);
 		ret->step = NO_STEP;
 		if (r == 0)
 			memcpy(ret->hash, head.experiment.hash, sizeof(ret->hash));

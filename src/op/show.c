@@ -68,15 +68,15 @@ static int add_branches(struct expfs *ex, const struct experiment_row *row, json
 
 	for (size_t i = 0; i < l.n && r == 0; i++) {
 		struct experiment_head head;
-		struct branch b;
+		struct branch b = { 0 };
 
 		r = branch_by_id(ex, NULL, l.id[i], &b);
-		if (r < 0) {
-			r = r == -ENOENT ? 0 : r;
-			continue;
-		}
-		json_array_append_new(branches, reply_text(b.name));
-		r = experiment_head(ex, b.id, &head);
+		if (r == 0)
+			r = branch_join(ex, &b);
+		if (r == 0)
+			json_array_append_new(branches, reply_text(b.name));
+		if (r == 0)
+			r = branch_head(ex, &b, &head);
 		if (r == 0 && head.experiment.id == row->id)
 			json_array_append_new(head_of, reply_text(b.name));
 		r = r == -ENOENT ? 0 : r;

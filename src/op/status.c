@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "exp/best.h"
-#include "exp/branch.h"
+#include "exp/branch_line.h"
 #include "exp/keeper.h"
 #include "exp/path.h"
 #include "exp/root.h"
@@ -101,10 +101,10 @@ static int best_json(const struct checkpoint_set *s, json_t **ret)
 	return r == -ENOENT ? 0 : r < 0 ? r : *ret ? 0 : -ENOMEM;
 }
 
-static int head_json(struct expfs *ex, uint64_t branch, json_t **ret)
+static int head_json(struct expfs *ex, const struct branch *b, json_t **ret)
 {
 	struct experiment_head h;
-	int r = experiment_head(ex, branch, &h);
+	int r = branch_head(ex, b, &h);
 
 	if (r < 0 && r != -ENOENT)
 		return r;
@@ -112,12 +112,12 @@ static int head_json(struct expfs *ex, uint64_t branch, json_t **ret)
 	return 0;
 }
 
-static int pending_json(struct expfs *ex, uint64_t branch, json_t **ret, json_t *warnings)
+static int pending_json(struct expfs *ex, const struct branch *b, json_t **ret, json_t *warnings)
 {
 	static const char *const names[] = { "HP", "MODEL", "DATA" };
 	_cleanup_pending_ struct pending p = { 0 };
 	json_t *components;
-	int r = experiment_pending(ex, branch, &p);
+	int r = branch_pending(ex, b, &p);
 
 	if (r < 0)
 		return r;
@@ -141,9 +141,9 @@ static int add_branch(struct expfs *ex, struct cred *cred, const struct branch *
 	if (r == 0)
 		r = best_json(&s, &best);
 	if (r == 0)
-		r = head_json(ex, b->id, &head);
+		r = head_json(ex, b, &head);
 	if (r == 0)
-		r = pending_json(ex, b->id, &pending, warnings);
+		r = pending_json(ex, b, &pending, warnings);
 	if (r < 0)
 		return r;
 	json_array_append_new(branches, json_pack("{s:o, s:o, s:O, s:O, s:O, s:O}", "name", reply_text(b->name), "run",
