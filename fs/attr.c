@@ -3,6 +3,7 @@
 
 #include "exp/track.h"
 #include "fs.h"
+#include "gate.h"
 #include "view.h"
 
 int fs_get_row(struct fs *fs, uint64_t ino, struct inode_row *ret)
@@ -22,27 +23,35 @@ double fs_attr_timeout(const struct inode_row *row)
 	return row->flags & INODE_MANIFEST ? 0 : FS_TIMEOUT;
 }
 
+static void getattr_view(fuse_req_t req, const struct gate_call *c)
+{
+	struct stat st;
+	int r = view_stat(req, c->ino, &st);
+
+	if (r < 0)
+		fs_reply_err(req, r);
+	else
+		fuse_reply_attr(req, &st, 0);
+}
+
 void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
 	struct inode_row row;
-	double timeout = 0;
 	struct stat st;
 	int r;
 
 	if (view_is(ino)) {
-		r = view_stat(req, ino, &st);
-	} else {
-		r = fi ? fs_get_row_by_handle(fs, ino, fi, &row) : fs_get_row(fs, ino, &row);
-		if (r == 0) {
-			inode_stat(&row, &st);
-			timeout = fs_attr_timeout(&row);
-		}
+		gate_serve(fs->gate, req, &(struct gate_call){ .serve = getattr_view, .ino = ino });
+		return;
 	}
-	if (r < 0)
+	r = fi ? fs_get_row_by_handle(fs, ino, fi, &row) : fs_get_row(fs, ino, &row);
+	if (r < 0) {
 		fs_reply_err(req, r);
-	else
-		fuse_reply_attr(req, &st, timeout);
+		return;
+	}
+	inode_stat(&row, &st);
+	fuse_reply_attr(req, &st, fs_attr_timeout(&row));
 }
 
 #define TRACKED \
@@ -138,6 +147,22 @@ void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int valid, st
 		fs_getattr(req, ino, fi);
 }
 
+static void reply_target(fuse_req_t req, int r, const char *target)
+{
+	if (r < 0)
+		fs_reply_err(req, r);
+	else
+		fuse_reply_readlink(req, target);
+}
+
+static void readlink_view(fuse_req_t req, const struct gate_call *c)
+{
+	_cleanup_free_ char *target = NULL;
+	int r = view_target(req, c->ino, &target);
+
+	reply_target(req, r, target);
+}
+
 void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	struct fs *fs = fs_of(req);
@@ -145,16 +170,15 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 	int r;
 
 	if (view_is(ino)) {
-		r = view_target(req, ino, &target);
-	} else {
+		gate_serve(fs->gate, req, &(struct gate_call){ .serve = readlink_view, .ino = ino });
+		return;
+	}
+	{
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
 
 		r = inode_target(db, ino, &target);
 	}
-	if (r < 0)
-		fs_reply_err(req, r);
-	else
-		fuse_reply_readlink(req, target);
+	reply_target(req, r, target);
 }
 
 void fs_statfs(fuse_req_t req, fuse_ino_t ino)

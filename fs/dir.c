@@ -8,6 +8,7 @@
 
 #include "exp/settle.h"
 #include "fs.h"
+#include "gate.h"
 #include "view.h"
 
 #define DOTS 2
@@ -183,18 +184,29 @@ static int fill(struct fill *f, off_t off)
 	return r < 0 || (real && r == FAMILY_NONE) ? r : add_views(f, r, off);
 }
 
-static void read_dir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi, bool plus)
+static void serve(fuse_req_t req, const struct gate_call *c)
 {
-	_cleanup_free_ char *buf = malloc(size);
-	struct fill f = { .req = req, .fs = fs_of(req), .dir = dir_of(fi), .ino = ino, .plus = plus, .buf = buf,
-			  .size = size };
-	int r = buf ? fill(&f, off) : -ENOMEM;
+	_cleanup_free_ char *buf = malloc(c->size);
+	struct fill f = { .req = req, .fs = fs_of(req), .dir = dir_of(&c->fi), .ino = c->ino, .plus = c->how, .buf = buf,
+			  .size = c->size };
+	int r = buf ? fill(&f, c->off) : -ENOMEM;
 
 	/* What was added counts as told, even where the rest failed. */
 	if (r < 0 && f.used == 0)
 		fs_reply_err(req, r);
 	else
 		fuse_reply_buf(req, buf, f.used);
+}
+
+static void read_dir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi, bool plus)
+{
+	const struct gate_call c = { .serve = serve, .ino = ino, .size = size, .off = off, .how = plus, .fi = *fi };
+	struct fs *fs = fs_of(req);
+
+	if (view_is(ino) || fs_family_of(fs, ino) != FAMILY_NONE)
+		gate_serve(fs->gate, req, &c);
+	else
+		serve(req, &c);
 }
 
 void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fs.h"
+#include "gate.h"
 #include "util/io.h"
 #include "view.h"
 
@@ -145,16 +146,17 @@ static int open_content(fuse_req_t req, fuse_ino_t ino, struct view_content *c)
 }
 
 /* A file of a view keeps the content that it has now. */
-static void open_view(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+static void open_view(fuse_req_t req, const struct gate_call *call)
 {
 	struct handle *h = calloc(1, sizeof(*h));
+	struct fuse_file_info fi = call->fi;
 	struct view_content c = { 0 };
 	int r = h ? 0 : -ENOMEM;
 
-	if (r == 0 && (fi->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY)
-		r = open_line(req, ino, h);
+	if (r == 0 && (fi.flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY)
+		r = open_line(req, call->ino, h);
 	if (r == 0)
-		r = open_content(req, ino, &c);
+		r = open_content(req, call->ino, &c);
 	if (r < 0) {
 		if (h)
 			let_go(h);
@@ -166,10 +168,10 @@ static void open_view(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	h->obj = c.obj;
 	h->text = c.text;
 	h->len = c.len;
-	handle_add(fs_of(req), h, fi);
-	fi->keep_cache = !h->text;
-	fi->direct_io = h->text != NULL; /* the next one that opens it may get another */
-	if (fuse_reply_open(req, fi) < 0)
+	handle_add(fs_of(req), h, &fi);
+	fi.keep_cache = !h->text;
+	fi.direct_io = h->text != NULL; /* the next one that opens it may get another */
+	if (fuse_reply_open(req, &fi) < 0)
 		handle_free(fs_of(req), h);
 }
 
@@ -193,7 +195,7 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	int r = 0;
 
 	if (view_is(ino)) {
-		open_view(req, ino, fi);
+		gate_serve(fs->gate, req, &(struct gate_call){ .serve = open_view, .ino = ino, .fi = *fi });
 		return;
 	}
 	if (atomic_load(&fs->ex->read_only) && (fi->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY)

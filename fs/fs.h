@@ -26,6 +26,7 @@
 /* The top's directories in which views stand beside what users made. */
 enum fs_family { FAMILY_NONE, FAMILY_BRANCHES, FAMILY_EXPERIMENTS, FAMILY_MODELS, FAMILY_HP, FAMILY_DATA, FAMILIES };
 
+struct gate;
 struct handle;
 struct notifier;
 struct session_options;
@@ -37,6 +38,7 @@ struct fs {
 	struct fuse_session *session;
 	struct itable *inodes;
 	struct view_table *views;
+	struct gate *gate;
 	pthread_mutex_t handles_lock;
 	struct handle *handles; /* open ones: file.c */
 	_Atomic uint64_t family[FAMILIES]; /* see fs_family_of() */

@@ -12,6 +12,7 @@
 #include "exp/track.h"
 #include "exp/undo.h"
 #include "fs.h"
+#include "gate.h"
 #include "meta/content.h"
 #include "names.h"
 #include "view.h"
@@ -120,15 +121,33 @@ void names_changed(struct fs *fs, uint64_t parent)
 		fs_forget_families(fs);
 }
 
+/* The family in which there can be a view of that name, or -errno. */
+static int family_with(struct fs *fs, uint64_t parent, const char *name)
+{
+	int family = fs_family_of(fs, parent);
+
+	return family < 0 || view_may_exist(family, name) ? family : FAMILY_NONE;
+}
+
+static void reply_no_entry(fuse_req_t req, const struct gate_call *c)
+{
+	int r = view_exists(req, c->how, c->name);
+
+	fs_reply_err(req, r < 0 ? r : r ? -EROFS : -ENOENT);
+}
+
 void names_reply_taken(fuse_req_t req, int r, uint64_t parent, const char *name, uint64_t unlinked)
 {
 	struct fs *fs = fs_of(req);
-	int view = r == -ENOENT ? fs_family_of(fs, parent) : FAMILY_NONE;
+	struct gate_call c = { .serve = reply_no_entry, .name = name };
 
-	if (view > FAMILY_NONE)
-		view = view_exists(req, view, name);
-	if (view != 0)
-		r = view < 0 ? view : -EROFS;
+	c.how = r == -ENOENT ? family_with(fs, parent, name) : FAMILY_NONE;
+	if (c.how > FAMILY_NONE) {
+		gate_serve(fs->gate, req, &c);
+		return;
+	}
+	if (c.how < 0)
+		r = c.how;
 	if (r == 0 && unlinked)
 		fs_unlinked(fs, unlinked);
 	if (r == 0)
@@ -174,23 +193,33 @@ static int lookup(struct fs *fs, uint64_t parent, const char *name, struct inode
 	return r == 0 && (ret->flags & INODE_MANIFEST) ? file_get_seen(fs->ex, ret->ino, ret) : r;
 }
 
+static void lookup_view(fuse_req_t req, const struct gate_call *c)
+{
+	view_lookup(req, c->ino, c->how, c->name);
+}
+
 void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct fs *fs = fs_of(req);
 	struct fuse_entry_param none = { .entry_timeout = FS_TIMEOUT };
+	struct gate_call c = { .serve = lookup_view, .ino = parent, .name = name };
 	struct inode_row row;
-	int r, family;
+	int r;
 
-	if (view_is(parent) || !strcmp(name, FS_DOT)) {
+	if (view_is(parent)) {
+		gate_serve(fs->gate, req, &c);
+		return;
+	}
+	if (!strcmp(name, FS_DOT)) { /* the kernel has the directory locked meanwhile */
 		view_lookup(req, parent, FAMILY_NONE, name);
 		return;
 	}
 	r = lookup(fs, parent, name, &row);
-	family = r == -ENOENT ? fs_family_of(fs, parent) : FAMILY_NONE;
-	if (family < 0)
-		r = family;
-	if (family > FAMILY_NONE)
-		view_lookup(req, parent, family, name);
+	c.how = r == -ENOENT ? family_with(fs, parent, name) : FAMILY_NONE;
+	if (c.how < 0)
+		r = c.how;
+	if (c.how > FAMILY_NONE)
+		gate_serve(fs->gate, req, &c);
 	else if (r == -ENOENT)
 		fuse_reply_entry(req, &none); /* the kernel may keep that there is none */
 	else if (r < 0)

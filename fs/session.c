@@ -15,6 +15,7 @@
 #include "control.h"
 #include "exp/keeper.h"
 #include "fs.h"
+#include "gate.h"
 #include "notify.h"
 #include "meta/xattr.h"
 #include "util/io.h"
@@ -260,9 +261,11 @@ static int mount_session(struct fs *fs, struct fuse_args *args, const struct ses
 int session_run(struct expfs *ex, const struct session_options *o)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
-	struct fs fs = { .ex = ex, .options = o };
+	struct gate gate;
+	struct fs fs = { .ex = ex, .options = o, .gate = &gate };
 	int r;
 
+	gate_init(&gate);
 	ex->mountpoint = strdup(o->mountpoint);
 	r = ex->mountpoint ? fs_open_tables(&fs) : -ENOMEM;
 	if (r < 0)
@@ -279,6 +282,7 @@ int session_run(struct expfs *ex, const struct session_options *o)
 	ex->is_known = NULL;
 	fuse_opt_free_args(&args);
 	fs_close(&fs);
+	gate_free(&gate);
 	return r;
 }
 

@@ -351,6 +351,11 @@ void view_lookup(fuse_req_t req, uint64_t parent, enum fs_family family, const c
 		view_forget(q.fs, e.ino, 1);
 }
 
+bool view_may_exist(enum fs_family family, const char *name)
+{
+	return family == FAMILY_BRANCHES || (family != FAMILY_NONE && view_experiment_is_name(family, name));
+}
+
 int view_exists(fuse_req_t req, enum fs_family family, const char *name)
 {
 	_cleanup_view_req_ struct view_req q = begin(req);

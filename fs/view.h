@@ -22,8 +22,8 @@ static inline bool view_is(uint64_t ino)
 int view_table_new(struct view_table **ret);
 void view_table_free(struct view_table *t);
 
-/* Replies to a look-up in a view, of ".expfs" in a directory, or in the directory of a
- * family of a name that has no entry. */
+/* Replies to a look-up in a view, of ".expfs" in a directory, which waits for nothing, or in the directory of a
+ * family of a name that has no entry and can be a view's. */
 void view_lookup(fuse_req_t req, uint64_t parent, enum fs_family family, const char *name);
 void view_forget(struct fs *fs, uint64_t ino, uint64_t n);
 
@@ -42,7 +42,10 @@ int view_open(fuse_req_t req, uint64_t ino, struct view_content *ret);
 int view_takes_lines(fuse_req_t req, uint64_t ino);
 int view_write_line(fuse_req_t req, uint64_t ino, const char *line);
 
-/* Is there a view of that name in the directory of the family? 1, 0 or -errno. */
+/* Can there be a view of that name in the directory of the family? Is told without waiting for anything. */
+bool view_may_exist(enum fs_family family, const char *name);
+
+/* Is there one, if it can be? 1, 0 or -errno. */
 int view_exists(fuse_req_t req, enum fs_family family, const char *name);
 
 struct view_entry {

@@ -344,13 +344,16 @@ static int experiment_by_name(struct view_req *q, const char *name, struct view_
 	return r;
 }
 
+bool view_experiment_is_name(enum fs_family family, const char *name)
+{
+	return is_hash(name, family == FAMILY_EXPERIMENTS ? EXPERIMENT_HASH : SEGMENT_LEN);
+}
+
 int view_experiment_by_name(struct view_req *q, enum fs_family family, const char *name, struct view_key *ret)
 {
 	struct origin o;
 	int r = 0;
 
-	if (!is_hash(name, family == FAMILY_EXPERIMENTS ? EXPERIMENT_HASH : SEGMENT_LEN))
-		return -ENOENT;
 	if (family == FAMILY_EXPERIMENTS)
 		r = experiment_by_name(q, name, ret);
 	else

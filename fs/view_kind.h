@@ -108,7 +108,8 @@ int view_head_write(struct view_req *q, const struct view_key *key, const char *
 /* view_text.c: the texts in a branch, and in the top's .expfs/, by name; -ENOENT. */
 int view_text_of(const struct view_key *dir, const char *name, struct view_key *ret);
 
-/* view_experiment.c: in the directory of a family, the view of that name; all of them. */
+/* view_experiment.c: in the directory of a family, can there be a view of that name; the view of such a name; all of them. */
+bool view_experiment_is_name(enum fs_family family, const char *name);
 int view_experiment_by_name(struct view_req *q, enum fs_family family, const char *name, struct view_key *ret);
 int view_experiment_list(struct view_req *q, enum fs_family family, struct view_list *l);
 

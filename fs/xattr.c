@@ -12,6 +12,7 @@
 #include "exp/metric.h"
 #include "exp/path.h"
 #include "fs.h"
+#include "gate.h"
 #include "meta/content.h"
 #include "meta/xattr.h"
 #include "store/digest.h"
@@ -283,25 +284,16 @@ static int our_value(struct fs *fs, uint64_t ino, const char *key, char **ret)
 
 static int get_value(struct fs *fs, uint64_t ino, const char *name, void **ret, size_t *ret_len)
 {
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+
 	if (view_is(ino))
 		return -ENODATA;
 	/* The kernel asks before every write. */
 	if (!strcmp(name, CAPABILITY) && !atomic_load(&fs->has_capabilities))
 		return -ENODATA;
-	if (has_prefix(name, OURS) && !is_set_by_user(name)) {
-		char *value = NULL;
-		int r = our_value(fs, ino, name + strlen(OURS), &value);
-
-		if (r == 0) {
-			*ret = value;
-			*ret_len = strlen(value);
-		}
-		return r;
-	}
 	if (has_prefix(name, "system.") || !strcmp(name, LABEL))
 		return -EOPNOTSUPP;
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(fs->ex->meta);
-
+	db = meta_reader(fs->ex->meta);
 	return xattr_get(db, ino, name, ret, ret_len);
 }
 
@@ -315,12 +307,30 @@ static void reply_buffer(fuse_req_t req, const void *value, size_t len, size_t s
 		fuse_reply_buf(req, value, len);
 }
 
+/* One that is made up. */
+static void get_ours(fuse_req_t req, const struct gate_call *c)
+{
+	_cleanup_free_ char *value = NULL;
+	int r = our_value(fs_of(req), c->ino, c->name + strlen(OURS), &value);
+
+	if (r < 0)
+		fs_reply_err(req, r);
+	else
+		reply_buffer(req, value, strlen(value), c->size);
+}
+
 void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
+	const struct gate_call ours = { .serve = get_ours, .ino = ino, .name = name, .size = size };
 	_cleanup_free_ void *value = NULL;
 	size_t len = 0;
-	int r = get_value(fs_of(req), ino, name, &value, &len);
+	int r;
 
+	if (!view_is(ino) && has_prefix(name, OURS) && !is_set_by_user(name)) {
+		gate_serve(fs_of(req)->gate, req, &ours);
+		return;
+	}
+	r = get_value(fs_of(req), ino, name, &value, &len);
 	if (r < 0)
 		fs_reply_err(req, r);
 	else

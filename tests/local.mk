@@ -57,6 +57,7 @@ bats_tests = \
 	tests/daemon.bats \
 	tests/commands.bats \
 	tests/control.bats \
+	tests/gate.bats \
 	tests/fsck.bats \
 	tests/fsck_tree.bats \
 	tests/space.bats \
