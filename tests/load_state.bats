@@ -219,6 +219,28 @@ two_experiments_at_the_top() {
 
 # --- death ---
 
+@test "a load replaces hundreds of files that were being changed when the daemon was killed" {
+    local i files=(data/{1..150})
+    mkdir "$R/data"
+    for i in "${files[@]}"; do echo "$i" >"$R/$i"; done
+    weights "$R/step_5.safetensors" 5
+    A=$(head_of)
+    background python3 -c '
+import os, sys, time
+os.chdir(sys.argv[1])
+files = [open(f, "r+b", buffering=0) for f in sys.argv[2:]]
+for f in files: f.write(b"other")
+os.mkdir("written")
+time.sleep(600)' "$R" "${files[@]}"
+    wait_until test -d "$R/written"
+    kill_daemon
+    kill -KILL "$BG"
+    fusermount3 -uz "$MNT"
+    mount_store
+    load_state "$A"
+    for i in "${files[@]}"; do equal "$(cat "$R/$i")" "$i"; done
+}
+
 @test "the daemon killed in the midst of loads leaves one whole state" {
     two_experiments
     local i rounds=8 head

@@ -364,7 +364,9 @@ static int tx_load(struct db *db, void *arg)
 		r = k->t.run == k->t.id ? take_away(k, db) : -ENOTTY;
 	if (r == 0 || r == -ENOENT)
 		r = put_files(k, db);
-	return r < 0 ? r : go_on_from(k, db);
+	if (r == 0)
+		r = go_on_from(k, db);
+	return r < 0 ? r : put_check_sealed(&k->put);
 }
 
 static const char *reason(int r)
@@ -415,10 +417,8 @@ static int try(struct loading *k, struct load_source *s, char **ret_error)
 	r = expfs_write(k->ex, tx_load, k);
 	if (r == -EBUSY && !file_is_written(k->ex, k->put.ino))
 		return 1; /* its close had returned */
-	if (r == -EAGAIN && k->put.ino) {
-		file_seal_left_alone(k->ex, k->put.ino);
-		k->put.sealed = k->put.ino;
-	}
+	if (r == -EAGAIN)
+		put_seal(&k->put);
 	return r == -EAGAIN ? 1 : r < 0 ? explain(k, r, ret_error) : 0;
 }
 

@@ -125,7 +125,7 @@ int point_settle(struct point *p)
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(roles) && r == 0; i++)
 		r = state_files(p->ex, &p->run, roles[i], p->at, add_object, &l);
-	return r < 0 ? r : settle_contents(p->ex, l.v, l.n);
+	return r < 0 ? r : settle_objects(p->ex, l.v, l.n);
 }
 
 bool point_same_segment(const char *a, const char *b, enum segment i)

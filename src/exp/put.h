@@ -5,7 +5,7 @@
  * in history, and in no one's hands:
  *
  *   -EBUSY             put->ino is open to write
- *   -EAGAIN            put->ino is to be sealed first (file_seal_left_alone()); 0: contents are not what they were
+ *   -EAGAIN            contents are not what they were
  *   -EACCES, -EPERM    who asks may not do it, by the rules of rename(2) and unlink(2)
  *   -EISDIR, -ENOTDIR, -EEXIST  something of another type stands there
  *
@@ -18,19 +18,30 @@
 #include "exp/file.h"
 #include "meta/version.h"
 
+struct put_inodes {
+	uint64_t *v;
+	size_t n;
+};
+
 struct put {
 	struct expfs *ex;
 	struct cred *cred; /* who asks; NULL: the owner of the store, who gives all things the owners that they had */
-	uint64_t sealed;   /* inode that was sealed as far as it can be */
+	struct put_inodes sealed; /* as far as they can be */
 
 	char *path; /* of the last error, below the directory base */
 	uint64_t ino;
 	struct expfs_change *changes;
 	size_t n;
+	struct put_inodes unsealed;
 	struct file_drop drop;
 };
 void put_begin(struct put *p); /* of the transaction: which may be run again */
 void put_free(struct put *p);
+
+/* Before the end of the transaction: -EAGAIN where files are to be sealed first. That is done by put_seal(), outside
+ * of it. */
+int put_check_sealed(const struct put *p);
+void put_seal(struct put *p);
 
 /* A file that is to be. Owner, mode, time and, of a checkpoint, rank are those of its version. Directories above it
  * that are not there are made as those above the tracked path are, or were. */

@@ -163,7 +163,7 @@ static int take_equal(struct file *f, uint64_t id, struct object **ret)
 	if (r == -ESTALE)
 		return -EAGAIN;
 	if (r == 0 && content_is_behind(row.synced))
-		r = settle_content(f->ex, id, row.seal);
+		r = settle_contents(f->ex, &(struct settle_content){ .id = id, .seal = row.seal }, 1);
 	return r < 0 ? r : object_get(f->ex->store, id, ret);
 }
 

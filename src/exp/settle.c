@@ -16,9 +16,7 @@
 
 /* Contents that are to be synced, or were: each as of a sealing, or live with 0. */
 struct marks {
-	struct mark {
-		uint64_t id, seal;
-	} *mark;
+	struct settle_content *mark;
 	size_t n, room;
 	size_t first; /* of a transaction */
 };
@@ -32,14 +30,14 @@ static int marks_add(struct marks *m, const struct content_row *row)
 {
 	if (m->n == m->room) {
 		size_t room = m->room ? m->room * 2 : BATCH;
-		struct mark *v = realloc(m->mark, room * sizeof(*v));
+		struct settle_content *v = realloc(m->mark, room * sizeof(*v));
 
 		if (!v)
 			return -ENOMEM;
 		m->mark = v;
 		m->room = room;
 	}
-	m->mark[m->n++] = (struct mark){ .id = row->id, .seal = row->seal };
+	m->mark[m->n++] = (struct settle_content){ .id = row->id, .seal = row->seal };
 	return 0;
 }
 
@@ -87,14 +85,12 @@ static int sync_and_mark(struct expfs *ex, struct marks *m)
 	return r;
 }
 
-int settle_content(struct expfs *ex, uint64_t object, uint64_t seal)
+int settle_contents(struct expfs *ex, struct settle_content *v, size_t n)
 {
-	struct mark mark = { .id = object, .seal = seal };
-
-	return sync_and_mark(ex, &(struct marks){ .mark = &mark, .n = 1 });
+	return sync_and_mark(ex, &(struct marks){ .mark = v, .n = n });
 }
 
-int settle_contents(struct expfs *ex, const uint64_t *object, size_t n)
+int settle_objects(struct expfs *ex, const uint64_t *object, size_t n)
 {
 	_cleanup_(cleanup_marks) struct marks m = { 0 };
 	int r = 0;

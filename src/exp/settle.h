@@ -6,11 +6,14 @@
 
 #include "exp/expfs.h"
 
-/* Syncs an object, as of that sealing, and notes it in the row. */
-int settle_content(struct expfs *ex, uint64_t object, uint64_t seal);
+/* Syncs objects, each as of a sealing, and notes it in their rows. */
+struct settle_content {
+	uint64_t id, seal;
+};
+int settle_contents(struct expfs *ex, struct settle_content *v, size_t n);
 
 /* Syncs those of the objects that are sealed and were not yet. */
-int settle_contents(struct expfs *ex, const uint64_t *object, size_t n);
+int settle_objects(struct expfs *ex, const uint64_t *object, size_t n);
 
 /* Syncs what is in a directory, and all names: fsync of the directory. */
 int settle_dir(struct expfs *ex, uint64_t dir);
