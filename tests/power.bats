@@ -74,6 +74,26 @@ is_only() { # PATH SIZE LETTER
     grep '^.*/d/latest.pt: was not whole on the disk after a power cut' "$STORE/log"
 }
 
+@test "a checkpoint that gets its content back belongs to its experiment, though another one had equal bytes before" {
+    local b
+    mkdir -p "$MNT/runs/r"
+    cd "$MNT/runs/r"
+    echo "lr: 1" >config.yaml
+    checkpoint zip a.pt 1000 1
+    [[ -n $(cat "$MNT/branches/r/HEAD") ]]
+    echo "lr: 2" >config.yaml
+    checkpoint zip b.pt 1000 1
+    b=$(cat "$MNT/branches/r/HEAD")
+    not equal "$(xattr a.pt user.expfs.hash)" "$b"
+    sync .
+    checkpoint zip b.pt 1000 2
+    sync_names
+    cd /
+    power_cut
+    cmp "$MNT/runs/r/a.pt" "$MNT/runs/r/b.pt"
+    equal "$(xattr "$MNT/runs/r/b.pt" user.expfs.hash)" "$b"
+}
+
 @test "a checkpoint that was truncated and written again without fsync is the one from before" {
     bytes "$D/last.ckpt" 3000000 1
     sync_all

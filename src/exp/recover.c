@@ -8,6 +8,7 @@
 #include "exp/track.h"
 #include "meta/content.h"
 #include "meta/dirent.h"
+#include "meta/tracked.h"
 #include "meta/undo.h"
 #include "meta/version.h"
 #include "store/digest.h"
@@ -15,6 +16,7 @@
 #include "util/log.h"
 
 #define BATCH 256
+#define LAST_VERSIONS 16
 
 struct recovery {
 	struct expfs *ex;
@@ -57,15 +59,41 @@ static int remove_names(struct recovery *k, struct db *db, uint64_t ino)
 	}
 }
 
-/* When the content was begun, if it was a version. */
-static int old_begin(struct db *db, uint64_t old, uint64_t *ret)
+/* The version of the inode's own path that held the content, of the last ones. */
+static int own_version(struct db *db, uint64_t ino, uint64_t object, struct version_row *ret)
+{
+	struct version_row v = { .n = INT64_MAX };
+	_cleanup_free_ char *name = NULL;
+	struct tracked_row t;
+	struct dirent_row d;
+	int r = dirent_of(db, ino, &d, &name);
+
+	if (r == 0)
+		r = tracked_by_dir(db, d.parent, &t);
+	if (r == 0)
+		r = tracked_by_name(db, t.id, name, &t);
+	for (int i = 0; i < LAST_VERSIONS && r == 0; i++) {
+		r = version_before(db, t.id, v.n, &v);
+		if (r == 0 && v.object == object) {
+			*ret = v;
+			return 0;
+		}
+	}
+	return r < 0 ? r : -ENOENT;
+}
+
+/* When the content was begun, if it was a version: others may have had the same later, or before. */
+static int old_begin(struct db *db, uint64_t ino, uint64_t old, uint64_t *ret)
 {
 	struct version_row v = { 0 };
 	uint64_t id;
-	int r = old ? version_of_object(db, old, &id) : -ENOENT;
+	int r = old ? own_version(db, ino, old, &v) : -ENOENT;
 
-	if (r == 0)
-		r = version_get(db, id, &v);
+	if (r == -ENOENT && old) {
+		r = version_of_object(db, old, &id);
+		if (r == 0)
+			r = version_get(db, id, &v);
+	}
 	*ret = v.begin;
 	return r == -ENOENT ? 0 : r;
 }
@@ -85,7 +113,7 @@ static int take_back(struct recovery *k, struct db *db, struct inode_row *row, u
 	row->flags &= ~(uint32_t)(INODE_LIVE | INODE_CLOSED);
 	row->flags |= content.state == CONTENT_LIVE ? INODE_LIVE : INODE_CLOSED;
 	if (r == 0)
-		r = old_begin(db, old, &row->begin);
+		r = old_begin(db, row->ino, old, &row->begin);
 	if (r == 0)
 		r = inode_update(db, row);
 	return r < 0 ? r : inode_set_object(db, row->ino, old);
