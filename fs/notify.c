@@ -19,6 +19,7 @@ struct job {
 };
 
 struct notifier {
+	struct expfs *ex;
 	struct fuse_session *session;
 	pthread_t thread;
 	pthread_mutex_t lock; /* of what follows */
@@ -60,6 +61,12 @@ static void tell(struct fuse_session *session, const struct job *j)
 	}
 }
 
+static void told_late(struct notifier *n, const struct job *j)
+{
+	atomic_fetch_sub(&n->ex->untold, (unsigned)j->n);
+	log_msg("%s: the kernel has taken in the %zu names that it was told of", n->ex->mountpoint, j->n);
+}
+
 static void *notifier_main(void *arg)
 {
 	struct notifier *n = arg;
@@ -80,10 +87,12 @@ static void *notifier_main(void *arg)
 		tell(n->session, j);
 		pthread_mutex_lock(&n->lock);
 		j->done = true;
-		if (j->waits)
+		if (j->waits) {
 			pthread_cond_broadcast(&n->done);
-		else
+		} else {
+			told_late(n, j);
 			job_free(j);
+		}
 	}
 }
 
@@ -96,6 +105,8 @@ static int start_thread(struct notifier *n)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	r = pthread_create(&n->thread, NULL, notifier_main, n);
+	if (r == 0)
+		pthread_setname_np(n->thread, "expfs-notifier");
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return -r;
 }
@@ -116,6 +127,7 @@ int notifier_start(struct fs *fs, struct notifier **ret)
 
 	if (!n)
 		return -ENOMEM;
+	n->ex = fs->ex;
 	n->session = fs->session;
 	n->last = &n->first;
 	pthread_mutex_init(&n->lock, NULL);
@@ -166,13 +178,24 @@ static struct job *job_new(const struct expfs_change *v, size_t n)
 	return j;
 }
 
+/* Nobody waits any more; the thread goes on with it. */
+static void give_up(struct notifier *n, struct job *j)
+{
+	j->waits = false;
+	atomic_fetch_add(&n->ex->untold, (unsigned)j->n);
+	log_msg("%s: the kernel does not take in that %zu names were changed by a load, for their directories are in use; "
+		"until it does they may lead to what was before", n->ex->mountpoint, j->n);
+}
+
 void notifier_tell(struct notifier *n, const struct expfs_change *v, size_t count)
 {
 	struct timespec until = ns_timespec(monotonic_ns() + PATIENCE_NS);
 	struct job *j = job_new(v, count);
 
 	if (!j) {
-		log_msg("memory is short: the kernel is not told of names that changed; mount the store again");
+		atomic_fetch_add(&n->ex->untold, (unsigned)count);
+		log_msg("%s: memory is short: the kernel is not told of %zu names that a load changed; mount the store again",
+			n->ex->mountpoint, count);
 		return;
 	}
 	scoped_lock(&n->lock);
@@ -184,5 +207,5 @@ void notifier_tell(struct notifier *n, const struct expfs_change *v, size_t coun
 	if (j->done)
 		job_free(j);
 	else
-		j->waits = false;
+		give_up(n, j);
 }

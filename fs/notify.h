@@ -15,7 +15,8 @@ int notifier_start(struct fs *fs, struct notifier **ret);
  * not be destroyed. */
 bool notifier_stop(struct notifier *n);
 
-/* Returns when the kernel knows, or does not take it for long. */
+/* Returns when the kernel knows, or does not take it for ten seconds: it is told on, then, and what it does not know
+ * is counted (untold of struct expfs). */
 void notifier_tell(struct notifier *n, const struct expfs_change *v, size_t count);
 
 #endif

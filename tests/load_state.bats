@@ -200,6 +200,32 @@ two_experiments_at_the_top() {
 
 # --- at once with others ---
 
+@test "what the kernel does not take in after a load is told until it does" {
+    local pid
+    require_root
+    two_experiments
+    pid=$(daemon_pid)
+    # One thread of the daemon stands still, as one does that waits for a directory
+    background python3 - "$(grep -l expfs-notifier /proc/"$pid"/task/*/comm | cut -d / -f 5)" "$SCRATCH/stopped" <<'PY'
+import ctypes, sys, time
+ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+tid = int(sys.argv[1])
+for request in 0x4206, 0x4207: # PTRACE_SEIZE, PTRACE_INTERRUPT
+    assert ptrace(request, tid, None, None) == 0, ctypes.get_errno()
+open(sys.argv[2], "w")
+time.sleep(600)
+PY
+    wait_until test -e "$SCRATCH/stopped"
+    load_state "$A"
+    grep 'the kernel does not take in that [0-9]* names' "$STORE/log"
+    "$EXPFS" status "$MNT" 3>&- | grep 'the kernel does not know yet'
+    kill -KILL "$BG"
+    wait_until grep 'the kernel has taken in' "$STORE/log"
+    not grep 'the kernel does not know yet' <("$EXPFS" status "$MNT" 3>&-)
+    diff -r "$SCRATCH/a/data" "$R/data"
+}
+
 @test "loads from all sides, while names in the run come, go and are listed, come to an end" {
     two_experiments
     local i pids=()

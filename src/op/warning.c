@@ -72,6 +72,9 @@ int warn_of_store(struct expfs *ex, json_t *warnings)
 	if (atomic_load(&ex->track_faults) > 0)
 		warn(warnings, "damaged", NULL, "%u changes could not be followed in history and views; unmount the store and "
 		     "run expfs fsck on it", atomic_load(&ex->track_faults));
+	if (atomic_load(&ex->untold) > 0)
+		warn(warnings, "kernel", NULL, "the kernel does not know yet that %u names were changed by a load: they may lead "
+		     "to what was before; the store's log tells why", atomic_load(&ex->untold));
 	if (atomic_load(&ex->experiment_faults) > 0)
 		warn(warnings, "damaged", NULL, "the experiments of %u checkpoints could not be found out; the store's log tells "
 		     "why of the first", atomic_load(&ex->experiment_faults));
