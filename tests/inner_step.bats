@@ -201,6 +201,25 @@ P
     cmp "$MNT/runs/same.pt" "$R/optimizer.pt"
 }
 
+@test "after a load of the step that the branch began at the next checkpoint is a new experiment, too" {
+    local a c
+    echo 'lr: 0.1' >"$R/config.yaml"
+    save model.safetensors '{"step": "0"}' 1
+    a=$(head_of)
+    "$EXPFS" load "$a@0" "$R/" 3>&-
+    save model.safetensors '{"step": "7"}' 2
+    c=$(head_of)
+    [[ $c != "$a" ]]
+    "$EXPFS" load "$c@7" "$R/" 3>&-
+    save model.safetensors '{"step": "7"}' 3
+    [[ $(head_of) != "$c" ]]
+    c=$(head_of)
+    "$EXPFS" load "$c@7" "$R/" 3>&-
+    save model.safetensors '{"step": "7"}' 4
+    [[ $(head_of) != "$c" ]]
+    equal "$("$EXPFS" show "$(head_of)" --store "$STORE" --json 3>&- | python3 -c 'import json, sys; print(json.load(sys.stdin)["experiment"]["parent"])')" "$c"
+}
+
 @test "a curve speaks for a checkpoint whose file tells the step, and of two alike the one with the step in its name is best" {
     save step_10.pt '{"step": 10}' 1
     save latest.pt '{"step": 10}' 1

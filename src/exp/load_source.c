@@ -327,12 +327,16 @@ static int find_run(struct search *q, const struct tracked_row *checkpoint)
 	return r < 0 ? r : tracked_get(q->db, r == 1 ? s.run : checkpoint->run, &q->run);
 }
 
-/* Where no step was loaded, a number does that is not the one that the experiment's own model was told with. */
+/* The experiment that comes next is another one: its model is not told with the same number. */
 static uint64_t other_step(const struct experiment_row *e, uint64_t told, uint64_t n)
 {
-	if (!*e->segments.digest[SEGMENT_MODEL])
-		return told;
-	return n != told ? n : n + 1;
+	return n == told && *e->segments.digest[SEGMENT_MODEL] ? n + 1 : n;
+}
+
+/* Where no step was loaded any such number does. */
+static uint64_t some_step(const struct experiment_row *e, uint64_t told, uint64_t n)
+{
+	return *e->segments.digest[SEGMENT_MODEL] ? other_step(e, told, n) : told;
 }
 
 /* The run of the checkpoint, or the first one that was in the state; *ret_at: when. */
@@ -350,7 +354,7 @@ static int find_origin(struct search *q, uint64_t *ret_at)
 				 "WeightsLab does", s->experiment.hash);
 	if (r < 0)
 		return r;
-	s->init_step = other_step(&s->experiment, line.init_step, line.init_step + 1);
+	s->init_step = some_step(&s->experiment, line.init_step, line.init_step + 1);
 	*ret_at = line.at;
 	r = find_version(q, target.id);
 	if (r == -ENOENT)
@@ -363,8 +367,9 @@ static int find_origin(struct search *q, uint64_t *ret_at)
 		return r;
 	if (q->version.begin)
 		*ret_at = q->version.begin;
-	s->init_step = q->version.step != NO_STEP ? (uint64_t)q->version.step :
-						    other_step(&s->experiment, line.init_step, q->version.n);
+	s->init_step = q->version.step != NO_STEP ?
+			       other_step(&s->experiment, line.init_step, (uint64_t)q->version.step) :
+			       some_step(&s->experiment, line.init_step, q->version.n);
 	return 0;
 }
 
