@@ -167,10 +167,10 @@ static int find_experiment(struct db *db, const struct event *e, const char *has
  * is a guess. */
 static int add_experiment(struct db *db, struct event *e, const char *hash, uint64_t after, bool guess, int64_t time)
 {
-	struct line_row line = { .id = meta_id(e->ex->meta), .version = e->kind == WEIGHTS ? e->id : 0 };
+	/* It happened when that was written, however late it is read. */
+	struct line_row line = { .id = meta_id(e->ex->meta), .version = e->kind == WEIGHTS ? e->id : 0, .at = e->id };
 	int r = find_branch(db, e, after, &line.run);
 
-	line.at = line.id;
 	if (r == 0)
 		r = find_experiment(db, e, hash, after, time, &line.experiment);
 	if (r == 0)
