@@ -335,30 +335,13 @@ int tracked_list_role(struct db *db, uint64_t run, int role, tracked_fn f, void 
 	return each(db, st, r, f, arg);
 }
 
-int tracked_list_same_step(struct db *db, uint64_t run, tracked_pair_fn f, void *arg)
+int tracked_list_steps(struct db *db, uint64_t run, tracked_fn f, void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st,
-		       "SELECT a.id, a.parent, a.ino, a.run, a.role, a.is_dir, a.n, a.head, a.changed, a.good, a.step, a.rank,"
-		       " a.mode, a.uid, a.gid, a.off, a.name, b.name FROM tracked a JOIN tracked b ON b.run=a.run AND b.step=a.step AND b.good IS NOT NULL"
-		       " AND b.parent=a.parent AND b.name<a.name WHERE a.run=?1 AND a.good IS NOT NULL AND a.step>=0"
-		       " AND a.off IS NULL AND b.off IS NULL",
+	int r = db_row(db, &st, "SELECT " COLUMNS ", name FROM tracked " OF_RUN " AND step>=0 ORDER BY step, parent, name",
 		       "i", (int64_t)run);
 
-	for (; r == 1; r = db_next(db, st)) {
-		char name[TRACKED_NAME], other[TRACKED_NAME];
-		struct tracked_row row;
-
-		read_row(st, &row);
-		r = read_name(st, COLUMN_NAME, name);
-		if (r == 0)
-			r = read_name(st, COLUMN_NAME + 1, other);
-		if (r == 0)
-			r = f(arg, &row, name, other);
-		if (r != 0)
-			return r;
-	}
-	return r;
+	return each(db, st, r, f, arg);
 }
 
 int tracked_any_role(struct db *db, uint64_t run)

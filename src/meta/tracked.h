@@ -80,9 +80,8 @@ int tracked_list_incomplete(struct db *db, uint64_t run, tracked_fn f, void *arg
 /* The same for what is there of a run with that role, which is not 0. */
 int tracked_list_role(struct db *db, uint64_t run, int role, tracked_fn f, void *arg);
 
-/* Two that are complete, in one directory and with one step. */
-typedef int (*tracked_pair_fn)(void *arg, const struct tracked_row *row, const char *name, const char *other);
-int tracked_list_same_step(struct db *db, uint64_t run, tracked_pair_fn f, void *arg);
+/* The same for the complete checkpoints of a run that are on its line and have a step: by step, directory, name. */
+int tracked_list_steps(struct db *db, uint64_t run, tracked_fn f, void *arg);
 
 /* 1 if the run has, or had, anything with a role. */
 int tracked_any_role(struct db *db, uint64_t run);

@@ -9,6 +9,8 @@
 #include "exp/step.h"
 #include "op/reply.h"
 
+#define NAMES_COMPARED 16 /* of one step in one directory */
+
 /* path is one of the room exp, or NULL. */
 static _printf_(4, 5) void warn(json_t *warnings, const char *kind, const char *path, const char *fmt, ...)
 {
@@ -148,18 +150,43 @@ static int add_path(void *arg, const struct tracked_row *t, const char *name)
 	return add(arg, t, name, NULL);
 }
 
-/* As step_0900000.pt and step_900000.pt in one directory. */
-static int add_duplicate(void *arg, const struct tracked_row *t, const char *name, const char *other)
+/* Names in one directory that have one step. */
+struct same_step {
+	struct found *f;
+	uint64_t parent;
+	int64_t step;
+	char name[NAMES_COMPARED][TRACKED_NAME];
+	size_t n;
+};
+
+static bool are_one(const char *name, const char *other)
 {
 	char a[TRACKED_NAME], b[TRACKED_NAME];
 
-	if (step_in_name(name, t->is_dir) == NO_STEP)
-		return 0;
 	snprintf(a, sizeof(a), "%s", name);
 	snprintf(b, sizeof(b), "%s", other);
 	canonical(a);
 	canonical(b);
-	return strcmp(a, b) == 0 ? add(arg, t, name, other) : 0;
+	return strcmp(a, b) == 0;
+}
+
+/* As step_0900000.pt and step_900000.pt; what tells its step inside is a copy, at most. */
+static int add_duplicate(void *arg, const struct tracked_row *t, const char *name)
+{
+	struct same_step *s = arg;
+
+	if (t->parent != s->parent || t->step != s->step)
+		s->n = 0;
+	s->parent = t->parent;
+	s->step = t->step;
+	if (step_in_name(name, t->is_dir) == NO_STEP)
+		return 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (are_one(name, s->name[i]))
+			return add(s->f, t, name, s->name[i]);
+	if (s->n < NAMES_COMPARED)
+		snprintf(s->name[s->n++], TRACKED_NAME, "%s", name);
+	return 0;
 }
 
 static int list_incomplete(struct db *db, uint64_t run, struct found *f)
@@ -169,7 +196,9 @@ static int list_incomplete(struct db *db, uint64_t run, struct found *f)
 
 static int list_duplicates(struct db *db, uint64_t run, struct found *f)
 {
-	return tracked_list_same_step(db, run, add_duplicate, f);
+	struct same_step s = { .f = f };
+
+	return tracked_list_steps(db, run, add_duplicate, &s);
 }
 
 static int list_manifests(struct db *db, uint64_t run, struct found *f)
