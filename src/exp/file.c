@@ -260,7 +260,8 @@ int file_new(struct expfs *ex, uint64_t ino, struct object *obj, struct file **r
 		return -ENOMEM;
 	}
 	f->obj = obj;
-	f->live = f->fresh = f->dirty = true;
+	f->live = f->dirty = true;
+	f->fresh = true;
 	f->run = digest_run_new();
 	f->writers = f->unflushed = 1;
 	f->epoch = 1; /* its handle counts as one that has written */
