@@ -32,6 +32,9 @@ at() { realpath --relative-to="$R" "$MNT/branches/r/step/$1"; }
     equal "$(step latest.pt) $(step last.ckpt) $(step model.safetensors) $(step weights.npz)" "7 200 31 12"
     equal "$(steps)" "7 12 31 200 "
     equal "$(at 100)" "model.safetensors"
+    equal "$("$EXPFS" status "$MNT" --json | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["branches"][0]["latest"])')" "{'path': '/runs/r/weights.npz', 'step': 12}"
     equal "$(steps "$R/.expfs")" "7 12 31 200 "
     remount
     equal "$(steps)" "7 12 31 200 "
