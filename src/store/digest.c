@@ -71,26 +71,36 @@ static void cleanup_run(struct digest_run **d)
 	digest_run_free(*d);
 }
 
-int digest_file(int fd, uint64_t size, uint8_t ret[DIGEST_SIZE])
-{
-	_cleanup_(cleanup_run) struct digest_run *d = digest_run_new();
-	_cleanup_free_ char *buf = malloc((size_t)MIN(size, (uint64_t)CHUNK) + 1);
+typedef int (*chunk_fn)(void *arg, const void *buf, size_t n, uint64_t off);
 
-	if (!d || !buf)
-		return -ENOMEM;
-	for (uint64_t off = 0; off < size;) {
+static int read_chunks(int fd, uint64_t size, chunk_fn f, void *arg)
+{
+	_cleanup_free_ char *buf = malloc((size_t)MIN(size, (uint64_t)CHUNK) + 1);
+	int r = buf ? 0 : -ENOMEM;
+
+	for (uint64_t off = 0; off < size && r == 0; off += CHUNK) {
 		size_t want = (size_t)MIN(size - off, (uint64_t)CHUNK);
 		ssize_t n = io_pread(fd, buf, want, off);
 
-		if (n < 0)
-			return (int)n;
-		if ((size_t)n != want)
-			return -EIO;
-		digest_run_write(d, buf, want, off);
-		off += want;
+		r = n < 0 ? (int)n : (size_t)n != want ? -EIO : f(arg, buf, want, off);
 	}
-	store_digest(d->state, ret);
+	return r;
+}
+
+static int add_xxh(void *arg, const void *buf, size_t n, uint64_t off)
+{
+	digest_run_write(arg, buf, n, off);
 	return 0;
+}
+
+int digest_file(int fd, uint64_t size, uint8_t ret[DIGEST_SIZE])
+{
+	_cleanup_(cleanup_run) struct digest_run *d = digest_run_new();
+	int r = d ? read_chunks(fd, size, add_xxh, d) : -ENOMEM;
+
+	if (r == 0)
+		store_digest(d->state, ret);
+	return r;
 }
 
 static void cleanup_evp(EVP_MD_CTX **c)
@@ -98,24 +108,17 @@ static void cleanup_evp(EVP_MD_CTX **c)
 	EVP_MD_CTX_free(*c);
 }
 
+static int add_sha256(void *arg, const void *buf, size_t n, uint64_t off)
+{
+	return EVP_DigestUpdate(arg, buf, n) ? 0 : -ENOMEM;
+}
+
 int digest_file_sha256(int fd, uint64_t size, uint8_t ret[DIGEST_SHA256_SIZE])
 {
 	_cleanup_(cleanup_evp) EVP_MD_CTX *c = EVP_MD_CTX_new();
-	_cleanup_free_ char *buf = malloc((size_t)MIN(size, (uint64_t)CHUNK) + 1);
+	int r = c && EVP_DigestInit_ex(c, EVP_sha256(), NULL) ? read_chunks(fd, size, add_sha256, c) : -ENOMEM;
 
-	if (!c || !buf || !EVP_DigestInit_ex(c, EVP_sha256(), NULL))
-		return -ENOMEM;
-	for (uint64_t off = 0; off < size;) {
-		size_t want = (size_t)MIN(size - off, (uint64_t)CHUNK);
-		ssize_t n = io_pread(fd, buf, want, off);
-
-		if (n < 0)
-			return (int)n;
-		if ((size_t)n != want)
-			return -EIO;
-		if (!EVP_DigestUpdate(c, buf, want))
-			return -ENOMEM;
-		off += want;
-	}
+	if (r < 0)
+		return r;
 	return EVP_DigestFinal_ex(c, ret, NULL) ? 0 : -ENOMEM;
 }
