@@ -43,27 +43,32 @@ void known_keep(struct expfs *ex, uint64_t object, uint64_t seal, enum fact kind
 		expfs_write(ex, tx_keep, &k); /* if it cannot be kept, it is found out again */
 }
 
-int known_read(struct expfs *ex, const struct version_row *v, size_t max, char **ret)
+int known_read_object(struct expfs *ex, uint64_t object, size_t size, char **ret)
 {
 	_cleanup_(cleanup_object) struct object *o = NULL;
-	_cleanup_free_ char *buf = NULL;
-	ssize_t n = 0;
-	int fd, r;
+	_cleanup_free_ char *buf = malloc(size + 1);
+	int fd, r = buf ? object_get(ex->store, object, &o) : -ENOMEM;
+	ssize_t n;
 
+	if (r == 0)
+		r = object_pin(o, &fd);
+	if (r < 0)
+		return r;
+	n = io_pread(fd, buf, size, 0);
+	object_unpin(o);
+	if (n != (ssize_t)size)
+		return n < 0 ? (int)n : -EIO;
+	buf[size] = 0;
+	*ret = steal(&buf);
+	return 0;
+}
+
+int known_read(struct expfs *ex, const struct version_row *v, size_t max, char **ret)
+{
 	if (v->size > max)
 		return -EFBIG;
-	buf = malloc(v->size + 1);
-	r = !buf ? -ENOMEM : v->object ? object_get(ex->store, v->object, &o) : 0;
-	if (r == 0 && o) {
-		r = object_pin(o, &fd);
-		if (r < 0)
-			return r;
-		n = io_pread(fd, buf, v->size, 0);
-		object_unpin(o);
-	}
-	if (r < 0 || n < 0)
-		return r < 0 ? r : (int)n;
-	buf[n] = 0;
-	*ret = steal(&buf);
-	return (uint64_t)n == v->size ? 0 : -EIO;
+	if (v->object)
+		return known_read_object(ex, v->object, v->size, ret);
+	*ret = strdup("");
+	return !*ret ? -ENOMEM : v->size == 0 ? 0 : -EIO;
 }

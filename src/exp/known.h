@@ -14,6 +14,9 @@ int known_get(struct expfs *ex, uint64_t object, enum fact kind, char **ret, uin
 /* Keeps it if it is not too long, and the content is still of that sealing. */
 void known_keep(struct expfs *ex, uint64_t object, uint64_t seal, enum fact kind, const char *value);
 
+/* The size bytes of an object, with a NUL behind them; to be freed. -EIO: there are fewer. */
+int known_read_object(struct expfs *ex, uint64_t object, size_t size, char **ret);
+
 /* The bytes of a version, with a NUL behind them; to be freed. -EFBIG: more than max. */
 int known_read(struct expfs *ex, const struct version_row *v, size_t max, char **ret);
 

@@ -4,13 +4,12 @@
 #include <string.h>
 
 #include "exp/entries.h"
+#include "exp/known.h"
 #include "format/role.h"
 #include "format/trainer_state.h"
 #include "meta/dirent.h"
 #include "meta/metric.h"
 #include "meta/tracked.h"
-#include "store/object.h"
-#include "util/io.h"
 
 #define NUMBER_MAX 64   /* bytes of a value */
 #define NAMES_MAX 1000  /* of one inode that are looked at */
@@ -131,25 +130,6 @@ static int add_inside(void *arg, int64_t step, const char *name, double value)
 	return 0;
 }
 
-static int read_object(struct expfs *ex, uint64_t id, size_t size, char **ret)
-{
-	_cleanup_(cleanup_object) struct object *o = NULL;
-	_cleanup_free_ char *text = malloc(size + 1);
-	ssize_t n;
-	int fd, r = text ? object_get(ex->store, id, &o) : -ENOMEM;
-
-	if (r == 0)
-		r = object_pin(o, &fd);
-	if (r < 0)
-		return r;
-	n = io_pread(fd, text, size, 0);
-	object_unpin(o);
-	if (n != (ssize_t)size)
-		return n < 0 ? (int)n : -EIO;
-	*ret = steal(&text);
-	return 0;
-}
-
 int metric_inside_load(struct expfs *ex, const struct members *m, int64_t step, struct metric_inside **ret)
 {
 	_cleanup_(cleanup_inside) struct metric_inside *in = calloc(1, sizeof(*in));
@@ -166,7 +146,7 @@ int metric_inside_load(struct expfs *ex, const struct members *m, int64_t step, 
 	while (i < m->n && strcmp(m->v[i].name, "trainer_state.json") != 0)
 		i++;
 	if (i < m->n && m->v[i].row.object && m->v[i].row.size <= TRAINER_STATE_SIZE_MAX) {
-		r = read_object(ex, m->v[i].row.object, m->v[i].row.size, &text);
+		r = known_read_object(ex, m->v[i].row.object, m->v[i].row.size, &text);
 		if (r == 0)
 			r = trainer_state_parse(text, m->v[i].row.size, &lines, add_inside, in, &s, &why);
 		if (r == 0)
