@@ -53,7 +53,7 @@ static struct view_key version_key(const struct view_key *key, const struct vers
 	return (struct view_key){ .kind = v->is_dir ? VIEW_VERSION_DIR : VIEW_VERSION, .dir = key->dir, .n = v->id };
 }
 
-static int lookup_version(struct db *db, const struct view_key *key, const char *name, uint64_t hidden, struct view_key *ret)
+static int lookup_version(struct db *db, const struct view_key *key, const char *name, struct view_key *ret)
 {
 	_cleanup_free_ char *path_name = NULL, *real = NULL;
 	struct version_row v;
@@ -70,7 +70,7 @@ static int lookup_version(struct db *db, const struct view_key *key, const char 
 	if (!real)
 		return -ENOMEM;
 	*ret = version_key(key, &v);
-	return strcmp(real, name) == 0 && v.id != hidden ? 0 : -ENOENT;
+	return strcmp(real, name) == 0 ? 0 : -ENOENT;
 }
 
 static int get_path(struct view_req *q, uint64_t id, struct tracked_row *ret, struct version_row *ret_head)
@@ -85,32 +85,42 @@ static int get_path(struct view_req *q, uint64_t id, struct tracked_row *ret, st
 }
 
 /* What changed below renamed directories, or in a checkpoint, is found out before it is shown, and what is not to be
- * kept of other files. *ret_hidden: the version that the path holds, if its run does not record it. */
-static int settle(struct view_req *q, const struct view_key *key, uint64_t *ret_hidden)
+ * kept of other files. */
+static int settle(struct view_req *q, const struct view_key *key)
 {
 	struct version_row head;
 	struct tracked_row t;
 	int r = track_moved(q->fs->ex);
 
-	*ret_hidden = 0;
 	if (r == 0)
 		r = get_path(q, key->n, &t, &head);
-	if (r < 0 || t.role == ROLE_NONE)
+	if (r < 0 || t.role == ROLE_NONE || (t.role != ROLE_WEIGHTS && kept_is_sure(q->fs->ex, t.run)))
 		return r;
-	if (t.role == ROLE_WEIGHTS || !kept_is_sure(q->fs->ex, t.run))
-		r = experiment_settle(q->fs->ex, t.run);
-	if (r == 0)
-		r = get_path(q, key->n, &t, &head);
-	if (r == 0 && head.id && !kept_version(q->fs->ex, &t, &head))
-		*ret_hidden = head.id;
-	return r;
+	return experiment_settle(q->fs->ex, t.run);
 }
 
-static int find_path(struct view_req *q, const struct view_key *key, const char *name, uint64_t hidden, struct view_key *ret)
+/* The version that the path holds, if its run does not record it; 0: there is none such. */
+static uint64_t hidden_version(struct view_req *q, const struct view_key *key)
+{
+	struct version_row head;
+	struct tracked_row t;
+
+	return get_path(q, key->n, &t, &head) == 0 && head.id && !kept_version(q->fs->ex, &t, &head) ? head.id : 0;
+}
+
+static bool is_held(struct view_req *q, const struct view_key *key, const struct view_key *version)
+{
+	struct version_row head;
+	struct tracked_row t;
+
+	return version->kind == VIEW_VERSION && get_path(q, key->n, &t, &head) == 0 && head.id == version->n;
+}
+
+static int find_path(struct view_req *q, const struct view_key *key, const char *name, struct view_key *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = reader(q);
 	struct tracked_row t;
-	int r = lookup_version(db, key, name, hidden, ret);
+	int r = lookup_version(db, key, name, ret);
 
 	if (r != -ENOENT)
 		return r;
@@ -122,10 +132,11 @@ static int find_path(struct view_req *q, const struct view_key *key, const char 
 
 static int lookup_path(struct view_req *q, const struct view_key *key, const char *name, struct view_key *ret)
 {
-	uint64_t hidden;
-	int r = settle(q, key, &hidden);
+	int r = settle(q, key);
 
-	return r < 0 ? r : find_path(q, key, name, hidden, ret);
+	if (r == 0)
+		r = find_path(q, key, name, ret);
+	return r == 0 && is_held(q, key, ret) && hidden_version(q, key) == ret->n ? -ENOENT : r;
 }
 
 struct listing {
@@ -173,10 +184,9 @@ static int list_versions(struct view_req *q, const struct view_key *key, uint64_
 
 static int list_path(struct view_req *q, const struct view_key *key, struct view_list *list)
 {
-	uint64_t hidden;
-	int r = settle(q, key, &hidden);
+	int r = settle(q, key);
 
-	return r < 0 ? r : list_versions(q, key, hidden, list);
+	return r < 0 ? r : list_versions(q, key, hidden_version(q, key), list);
 }
 
 static void set_stat(struct stat *st, uint64_t size, uint32_t mode, uint32_t uid, uint32_t gid, int64_t mtime)

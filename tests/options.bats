@@ -115,6 +115,8 @@ contents() { [[ $(grep -rl -- "$1" "$STORE/objects" | wc -l) == "$2" ]]; }
         unrecorded data/a.txt
     done
     equal "$(versions data/a.txt)" ""
+    run "$EXPFS" history "$R/data/a.txt" 3>&-
+    equal "$output" "expfs: /runs/r/data/a.txt: has no version: checkpoint_manager: in the configuration of its run says that such files are not recorded"
     rm "$R/data/a.txt"
     not "$EXPFS" history "$R/data/a.txt" 3>&- 2>/dev/null
     wait_until contents "the content" 0

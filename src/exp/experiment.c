@@ -135,10 +135,7 @@ static int give_up(struct expfs *ex, const struct due *d, int why)
 /* It ended, and its run does not record such. */
 static bool is_unrecorded(struct expfs *ex, const struct due *d)
 {
-	if (d->version.until == 0)
-		return false;
-	kept_learn(ex, d->tracked.run);
-	return !kept_when_ended(ex, &d->tracked, &d->version);
+	return d->version.until && !kept_when_ended(ex, &d->tracked, &d->version);
 }
 
 static int settle_one(struct expfs *ex, struct due *d)

@@ -164,14 +164,15 @@ static int find_best(struct expfs *ex, uint64_t run, uint64_t *ret)
 }
 
 /* What its run does not record is shown to nobody. */
-static void leave_out(struct expfs *ex, struct history *h)
+static int leave_out(struct expfs *ex, struct history *h)
 {
-	size_t n = 0;
+	size_t n = 0, all = h->n;
 
 	for (size_t i = 0; i < h->n; i++)
 		if (kept_version(ex, &h->tracked, &h->v[i].row))
 			h->v[n++] = h->v[i];
 	h->n = n;
+	return all > 0 && n == 0 ? -ENODATA : 0;
 }
 
 int history_load(struct expfs *ex, const char *path, struct history *ret)
@@ -189,9 +190,10 @@ int history_load(struct expfs *ex, const char *path, struct history *ret)
 		r = load_versions(ex, path, &h);
 	if (r == 0 && h.tracked.role == ROLE_WEIGHTS)
 		r = find_best(ex, h.tracked.run, &h.best);
+	if (r == 0)
+		r = leave_out(ex, &h);
 	if (r < 0)
 		return r;
-	leave_out(ex, &h);
 	if (h.n == 0)
 		return h.tracked.is_dir && h.tracked.role == ROLE_NONE ? -EISDIR : -ENOENT;
 	written = !h.tracked.is_dir && h.tracked.ino && file_is_written(ex, h.tracked.ino);

@@ -25,7 +25,8 @@ struct history {
 	uint64_t best; /* id of the version that is the best of the run (exp/best.h), 0: none has a metric */
 };
 
-/* -ENOENT: nothing is known of the path; -EISDIR: it is a directory that never was a checkpoint. */
+/* -ENOENT: nothing is known of the path; -ENODATA: its run does not record what it holds (exp/kept.h); -EISDIR: it is a
+ * directory that never was a checkpoint. */
 int history_load(struct expfs *ex, const char *path, struct history *ret);
 void history_free(struct history *h);
 #define _cleanup_history_ _cleanup_(history_free)

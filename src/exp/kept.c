@@ -99,15 +99,15 @@ static bool records_all(const struct manager_options *o)
 	       o->dump_config_state;
 }
 
-void kept_learn(struct expfs *ex, uint64_t id)
+static void learn(struct expfs *ex, uint64_t id)
 {
 	struct count c = { .kept = ex->kept };
 	struct manager_options o;
 	struct tracked_row run;
-	int r = is_known(ex->kept, id) ? -EEXIST : expfs_write(ex, tx_count, &c);
+	int of_root = is_known(ex->kept, id) ? -EEXIST : expfs_write(ex, tx_count, &c);
 
-	int of_root = r < 0 ? r : get_run(ex, id, &run);
-
+	if (of_root == 0)
+		of_root = get_run(ex, id, &run);
 	if (of_root == 1 || (of_root == 0 && state_options(ex, &run, STATE_NOW, &o) >= 0))
 		remember(ex->kept, id, of_root || records_all(&o), c.changes);
 }
@@ -182,9 +182,12 @@ bool kept_when_ended(struct expfs *ex, const struct tracked_row *t, const struct
 {
 	struct tracked_row run;
 
+	if (v->is_dir || v->complete == 1)
+		return true;
+	learn(ex, t->run);
 	switch (t->role) {
 	case ROLE_WEIGHTS:
-		return v->is_dir || v->complete == 1 || kept_checkpoint(ex, t->run, v->begin ? v->begin : v->id);
+		return kept_checkpoint(ex, t->run, v->begin ? v->begin : v->id);
 	case ROLE_HP:
 	case ROLE_MODEL:
 	case ROLE_DATA:
@@ -202,7 +205,6 @@ bool kept_version(struct expfs *ex, const struct tracked_row *t, const struct ve
 }
 
 struct drop {
-	struct expfs *ex;
 	struct version_row v;
 	struct file_drop drop;
 };
@@ -284,7 +286,7 @@ static int tx_leave(struct db *db, void *arg)
 
 int kept_drop(struct expfs *ex, const struct tracked_row *t, const struct version_row *v)
 {
-	struct drop d = { .ex = ex, .v = *v };
+	struct drop d = { .v = *v };
 	uint64_t id = v->id;
 	int r;
 

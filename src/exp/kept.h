@@ -27,10 +27,9 @@ bool kept_version(struct expfs *ex, const struct tracked_row *t, const struct ve
 bool kept_when_ended(struct expfs *ex, const struct tracked_row *t, const struct version_row *v);
 
 /* Is it known that the run records all now? A configuration that changes makes it unknown, in the transaction in which
- * it does. */
+ * it does; who asks about a version finds it out again. */
 bool kept_is_sure(struct expfs *ex, uint64_t run);
 void kept_forget(struct expfs *ex, uint64_t run);
-void kept_learn(struct expfs *ex, uint64_t run);
 
 /* A version that ended goes. One of a configuration has told the run's options until then: it goes if the next one of
  * its path, which takes its place, tells the same. */

@@ -132,8 +132,8 @@ static bool is_doubtful(struct expfs *ex, const struct tracked_row *t, const str
 }
 
 /* The version that the path holds ends, and what cannot be kept goes. */
-static int end_version(struct expfs *ex, struct db *db, struct tracked_row *t, uint64_t until, bool gone,
-		       struct file_drop *drop)
+static int end_held(struct expfs *ex, struct db *db, struct tracked_row *t, uint64_t until, bool gone,
+		    struct file_drop *drop)
 {
 	struct content_row content = { .state = CONTENT_SEALED };
 	struct version_row v;
@@ -151,8 +151,6 @@ static int end_version(struct expfs *ex, struct db *db, struct tracked_row *t, u
 		r = version_update(db, &v);
 		if (r == 0 && !drop->keeps && is_doubtful(ex, t, &v))
 			r = put_due(db, t, &v);
-		if (t->role == ROLE_HP)
-			kept_forget(ex, t->run);
 		return r;
 	}
 	t->n--;
@@ -160,6 +158,16 @@ static int end_version(struct expfs *ex, struct db *db, struct tracked_row *t, u
 		no_good(t);
 	r = version_delete(db, v.id);
 	return r < 0 ? r : file_drop_object(db, content.id, drop);
+}
+
+static int end_version(struct expfs *ex, struct db *db, struct tracked_row *t, uint64_t until, bool gone,
+		       struct file_drop *drop)
+{
+	int r = end_held(ex, db, t, until, gone, drop);
+
+	if (t->role == ROLE_HP)
+		kept_forget(ex, t->run);
+	return r;
 }
 
 int tx_track_end_version(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
@@ -513,6 +521,8 @@ static int unmake_version(struct expfs *ex, struct db *db, struct tracked_row *t
 		r = version_before(db, t->id, v.n, &v);
 	if (r < 0 && r != -ENOENT)
 		return r;
+	if (t->role == ROLE_HP)
+		kept_forget(ex, t->run);
 	t->n--;
 	t->head = r == 0 && !v.gone ? v.id : 0;
 	if (t->head) {

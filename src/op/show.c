@@ -221,6 +221,9 @@ static enum op_exit find_path(struct expfs *ex, const char *path, json_t **ret)
 		return show_path(ex, path, &h, ret);
 	if (r == -EISDIR)
 		return reply_error(ret, OP_NO, "/%s: is a directory that is no checkpoint; see: expfs log, expfs status", path);
+	if (r == -ENODATA)
+		return reply_error(ret, OP_NO, "/%s: nothing is known of it: checkpoint_manager: in the configuration of its run says that "
+				   "such files are not recorded", path);
 	if (r == -ENOENT)
 		return reply_error(ret, OP_NO, "/%s: nothing is known of it: it has no role, or never was there", path);
 	return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));

@@ -29,6 +29,9 @@ enum op_exit versions_load(struct expfs *ex, const json_t *args, char **ret_path
 		return reply_error(ret, OP_USAGE, "no path is given");
 	if (r == -ENOENT)
 		return say_unknown(ex, path, ret);
+	if (r == -ENODATA)
+		return reply_error(ret, OP_NO, "/%s: has no version: checkpoint_manager: in the configuration of its run says that such "
+				   "files are not recorded", path);
 	if (r == -EISDIR)
 		return reply_error(ret, OP_NO,
 				   "/%s: is a directory that is no checkpoint, and was none; what is known of paths in it is below "
