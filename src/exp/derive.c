@@ -3,11 +3,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "exp/entries.h"
 #include "exp/known.h"
 #include "exp/root.h"
 #include "format/manifest.h"
 #include "format/state_file.h"
+#include "util/list.h"
 
 #define CHAIN_MAX 256 /* hashes that were pending only, one after the other */
 
@@ -329,7 +329,7 @@ static int put_back(struct db *db, struct event *e, uint64_t id)
 /* In a copy weights may come before the manifest, in no order. */
 static int take_first_manifest(struct db *db, struct event *e)
 {
-	_cleanup_(id_list_free) struct id_list ids = { 0 };
+	_cleanup_id_list_ struct id_list ids = { 0 };
 	int r = root_list_experiments(db, e->root.id, id_list_add, &ids);
 
 	if (r == 0)

@@ -12,28 +12,6 @@ void entries_free(struct entries *e)
 	free(e->v);
 }
 
-void *array_grow(void *v, size_t n, size_t size)
-{
-	return n & (n - 1) ? v : realloc(v, (n ? n * 2 : 1) * size);
-}
-
-int id_list_add(void *arg, uint64_t id)
-{
-	struct id_list *l = arg;
-	uint64_t *v = array_grow(l->v, l->n, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	l->v = v;
-	v[l->n++] = id;
-	return 0;
-}
-
-void id_list_free(struct id_list *l)
-{
-	free(l->v);
-}
-
 const char *path_last(const char *path)
 {
 	const char *slash = strrchr(path, '/');

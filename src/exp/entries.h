@@ -5,6 +5,7 @@
 
 #include "exp/expfs.h"
 #include "meta/dirent.h"
+#include "util/list.h"
 
 struct entry {
 	struct dirent_row d;
@@ -30,18 +31,6 @@ void entries_free(struct entries *e);
 int entries_add(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row);
 
 #define _cleanup_entries_ _cleanup_(entries_free)
-
-/* Room for one more in an array of n elements that doubles; NULL: no memory,
- * and the array is as it was. */
-void *array_grow(void *v, size_t n, size_t size);
-
-/* Numbers of rows, as queries give them; arg of id_list_add() is the list. */
-struct id_list {
-	uint64_t *v;
-	size_t n;
-};
-int id_list_add(void *arg, uint64_t id);
-void id_list_free(struct id_list *l);
 
 char *path_join(const char *dir, const char *name); /* to be freed */
 const char *path_last(const char *path); /* the last component */

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "exp/entries.h"
 #include "exp/known.h"
 #include "exp/path.h"
 #include "format/manifest.h"
+#include "util/list.h"
 
 #define HEX "0123456789abcdef"
 #define DEPTH 3 /* to which WeightsLab looks for roots below a directory */
@@ -117,33 +117,11 @@ int tx_root_version(struct db *db, uint64_t run, uint64_t v)
 	return r == 0 ? event_put(db, v, run) : r == -ENOENT ? 0 : r;
 }
 
-struct ids {
-	uint64_t *v;
-	size_t n;
-};
-
-static void ids_free(struct ids *l)
-{
-	free(l->v);
-}
-
-static int add_id(void *arg, uint64_t id)
-{
-	struct ids *l = arg;
-	uint64_t *v = array_grow(l->v, l->n, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	l->v = v;
-	v[l->n++] = id;
-	return 0;
-}
-
-static int list_ids(struct expfs *ex, struct ids *ret)
+static int list_ids(struct expfs *ex, struct id_list *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-	return root_list(db, add_id, ret);
+	return root_list(db, id_list_add, ret);
 }
 
 /* -ENOENT: there is none any more. */
@@ -197,7 +175,7 @@ static int add_root(struct root_list *l, struct root *root)
 int root_list_there(struct expfs *ex, struct cred *cred, unsigned want, struct root_list *ret)
 {
 	_cleanup_root_list_ struct root_list l = { 0 };
-	_cleanup_(ids_free) struct ids ids = { 0 };
+	_cleanup_id_list_ struct id_list ids = { 0 };
 	int r = list_ids(ex, &ids);
 
 	for (size_t i = 0; i < ids.n && r == 0; i++) {

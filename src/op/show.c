@@ -31,29 +31,18 @@ static int add_children(struct expfs *ex, const struct experiment_row *row, json
 	return experiment_list(db, add_child, &f);
 }
 
-/* Branches that went through it. */
-struct runs {
-	uint64_t *id;
-	size_t n;
-};
-
+/* Branches that went through it, each once. */
 static int add_run(void *arg, const struct line_row *line)
 {
-	struct runs *l = arg;
-	uint64_t *v;
+	struct id_list *l = arg;
 
 	for (size_t i = 0; i < l->n; i++)
-		if (l->id[i] == line->run)
+		if (l->v[i] == line->run)
 			return 0;
-	v = array_grow(l->id, l->n, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	l->id = v;
-	v[l->n++] = line->run;
-	return 0;
+	return id_list_add(l, line->run);
 }
 
-static int list_runs(struct expfs *ex, uint64_t experiment, struct runs *l)
+static int list_runs(struct expfs *ex, uint64_t experiment, struct id_list *l)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
@@ -63,14 +52,14 @@ static int list_runs(struct expfs *ex, uint64_t experiment, struct runs *l)
 static int add_branches(struct expfs *ex, const struct experiment_row *row, json_t *entry)
 {
 	json_t *branches = json_array(), *head_of = json_array();
-	struct runs l = { 0 };
+	_cleanup_id_list_ struct id_list l = { 0 };
 	int r = list_runs(ex, row->id, &l);
 
 	for (size_t i = 0; i < l.n && r == 0; i++) {
 		struct experiment_head head;
 		struct branch b = { 0 };
 
-		r = branch_by_id(ex, NULL, l.id[i], &b);
+		r = branch_by_id(ex, NULL, l.v[i], &b);
 		if (r == 0)
 			r = branch_join(ex, &b);
 		if (r == 0)
@@ -82,7 +71,6 @@ static int add_branches(struct expfs *ex, const struct experiment_row *row, json
 		r = r == -ENOENT ? 0 : r;
 		branch_free(&b);
 	}
-	free(l.id);
 	json_object_set_new(entry, "branches", branches);
 	json_object_set_new(entry, "head_of", head_of);
 	return r;

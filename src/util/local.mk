@@ -3,6 +3,7 @@ libexpfs_a_SOURCES += \
 	src/util/fault.h \
 	src/util/edit_distance.c src/util/edit_distance.h \
 	src/util/io.c src/util/io.h \
+	src/util/list.c src/util/list.h \
 	src/util/log.c src/util/log.h \
 	src/util/mounts.c src/util/mounts.h \
 	src/util/progress.c src/util/progress.h
