@@ -30,6 +30,7 @@ libexpfs_a_SOURCES += \
 	src/exp/names.c src/exp/names.h \
 	src/exp/root.c src/exp/root.h \
 	src/exp/derive.c src/exp/derive.h \
+	src/exp/derive_place.c src/exp/derive_place.h \
 	src/exp/branch.c src/exp/branch.h \
 	src/exp/branch_line.c src/exp/branch_line.h \
 	src/exp/known.c src/exp/known.h \
