@@ -339,16 +339,20 @@ int names_write(struct names *n, int (*write)(struct expfs *, meta_fn, void *), 
 	struct expfs *ex = n->fs->ex;
 	int r;
 
-	while ((r = write(ex, f, n)) == SYNC_FIRST) {
+	while ((r = write(ex, f, n)) > 0) {
 		_cleanup_(cleanup_file) struct file *file = NULL;
 
 		file_drop_finish(ex, &n->drop); /* it was committed */
+		n->synced = n->unsynced;
+		if (r == SEAL_FIRST) {
+			file_seal_at_end(ex, n->unsynced);
+			continue;
+		}
 		r = file_get(ex, n->unsynced, &file);
 		if (r == 0)
 			r = file_settle(file);
 		if (r < 0)
 			return r;
-		n->synced = n->unsynced;
 	}
 	if (r == 0)
 		file_drop_finish(ex, &n->drop);
@@ -412,6 +416,16 @@ int names_drop(struct db *db, uint64_t ino, int64_t now, uint64_t *ret_unlinked)
 	return inode_update(db, &row);
 }
 
+/* Metrics are whole, though they were never sealed. */
+static int check_sealed(struct db *db, struct names *n, uint64_t ino)
+{
+	struct inode_row row;
+	int r = inode_get(db, ino, &row);
+
+	n->unsynced = ino;
+	return r < 0 || n->synced == ino ? r : (row.flags & INODE_LIVE) && (row.flags & INODE_CLOSED) ? SEAL_FIRST : 0;
+}
+
 static int tx_remove(struct db *db, void *arg)
 {
 	struct names *n = arg;
@@ -431,6 +445,9 @@ static int tx_remove(struct db *db, void *arg)
 		if (r <= 0)
 			return r < 0 ? r : -ENOTEMPTY;
 	}
+	r = check_sealed(db, n, d.ino);
+	if (r != 0)
+		return r;
 	r = dirent_delete(db, &d);
 	if (r == 0)
 		r = names_drop(db, d.ino, now, &n->unlinked);

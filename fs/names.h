@@ -16,8 +16,8 @@ struct names {
 	uint64_t unlinked; /* inode that lost its last name, 0: none */
 	uint64_t got_role; /* file whose new name can give it a role, 0: none */
 	struct inode_row row;
-	uint64_t unsynced; /* the file that SYNC_FIRST is about */
-	uint64_t synced;   /* the one that was synced for it */
+	uint64_t unsynced; /* the file that SYNC_FIRST or SEAL_FIRST is about */
+	uint64_t synced;   /* the one that was synced, or sealed, for it */
 	struct file_drop drop;
 };
 
@@ -25,7 +25,10 @@ struct names {
  * undo: the file is to be synced, and the transaction tried again. */
 #define SYNC_FIRST 1
 
-/* Runs a transaction by expfs_write() or its like, syncs first where it says so, and
+/* The same: the file is one that is changed in place, and history is to keep what it held. */
+#define SEAL_FIRST 2
+
+/* Runs a transaction by expfs_write() or its like, syncs or seals first where it says so, and
  * removes what it dropped. */
 int names_write(struct names *n, int (*write)(struct expfs *, meta_fn, void *), meta_fn f);
 

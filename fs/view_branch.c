@@ -6,6 +6,7 @@
 #include "exp/branch.h"
 #include "exp/path.h"
 #include "exp/root.h"
+#include "exp/tracked_dir.h"
 #include "view_kind.h"
 
 static bool is_of_branch(const struct view_key *key)
@@ -35,10 +36,22 @@ static int find_dir(struct view_req *q, uint64_t ino, struct source *s)
 	return r == -ESTALE ? -ENOENT : r;
 }
 
+/* A run that was removed, as it was. */
+static int find_gone(struct view_req *q, uint64_t id, struct source *s)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(q->fs->ex->meta);
+	struct tracked_row t;
+	int r = tracked_get(db, id, &t);
+
+	if (r == 0)
+		r = tracked_dir_row(db, &t, &s->dir);
+	return r == -ESTALE ? -ENOENT : r;
+}
+
 static int get_source(struct view_req *q, const struct view_key *key, struct source *s)
 {
 	struct branch b;
-	int r = find_dir(q, key->dir, s);
+	int r = key->dir ? find_dir(q, key->dir, s) : find_gone(q, key->part, s);
 
 	if (r < 0 || !is_of_branch(key))
 		return r;
@@ -89,7 +102,7 @@ int view_branch_stat(struct view_req *q, const struct view_key *key, struct stat
 
 	if (r < 0)
 		return r;
-	ret->st_mode = s.dir.mode; /* no more than the directory shows itself */
+	ret->st_mode = s.dir.mode & (key->dir ? 07777 : 0555); /* no more than the directory shows itself */
 	ret->st_uid = s.dir.uid;
 	ret->st_gid = s.dir.gid;
 	ret->st_mtim = ns_timespec(s.dir.mtime);
@@ -187,7 +200,7 @@ static int run_target(struct view_req *q, const struct view_key *key, char **ret
 	int r = get_source(q, key, &s);
 
 	if (r == 0)
-		r = is_root(q, key->dir);
+		r = key->dir ? is_root(q, key->dir) : -ENOENT;
 	if (r != 0)
 		return r < 0 ? r : -ENOENT;
 	return asprintf(ret, *s.path ? "../../%s" : "../..%s", s.path) < 0 ? -ENOMEM : 0;
@@ -250,7 +263,7 @@ static int list_branch(struct view_req *q, const struct view_key *key, struct vi
 		if (r == 0 && is_of_checkpoint(&k))
 			r = stat_checkpoint(q, &k, &st);
 		if (r == 0 && k.kind == VIEW_BRANCH_RUN)
-			r = is_root(q, key->dir);
+			r = key->dir ? is_root(q, key->dir) : -ENOENT;
 		if (r == 0)
 			r = view_list_add(l, names[i], &k);
 		r = r == -ENOENT || r == 1 ? 0 : r;

@@ -16,7 +16,7 @@ static int load(struct view_req *q, const struct view_key *key, const struct loa
 
 	if (r < 0)
 		return r;
-	r = branch_run(&b) ? 0 : -EOPNOTSUPP; /* who writes a root loads into it himself */
+	r = branch_is_removed(&b) ? -EROFS : branch_run(&b) ? 0 : -EOPNOTSUPP; /* who writes a root loads into it himself */
 	branch_free(&b);
 	if (r == 0)
 		r = load_state(q->fs->ex, &l, NULL, &loaded);

@@ -10,6 +10,7 @@
 #include "exp/history.h"
 #include "exp/kept.h"
 #include "exp/track.h"
+#include "exp/tracked_dir.h"
 #include "meta/dirent.h"
 #include "view_kind.h"
 
@@ -28,9 +29,8 @@ static int stat_path(struct view_req *q, const struct view_key *key, struct stat
 
 	if (r == 0 && !t.is_dir)
 		r = tracked_get(db, t.parent, &t);
-	dir = (struct inode_row){ .mode = t.mode, .uid = t.uid, .gid = t.gid };
-	if (r == 0 && t.ino)
-		r = inode_get(db, t.ino, &dir);
+	if (r == 0)
+		r = tracked_dir_row(db, &t, &dir);
 	if (r < 0)
 		return r == -ESTALE ? -ENOENT : r;
 	ret->st_mode = dir.mode;

@@ -8,7 +8,7 @@
 #include "view.h"
 
 enum view_kind {
-	VIEW_BRANCH,        /* branches/<name>/; dir: inode of the run or root; part: id of the branch */
+	VIEW_BRANCH,        /* branches/<name>/; dir: inode of the run or root, 0: it was removed; part: id of the branch */
 	VIEW_BRANCH_LATEST,
 	VIEW_BRANCH_BEST,
 	VIEW_BRANCH_STEPS,  /* step/ */

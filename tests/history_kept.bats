@@ -161,7 +161,7 @@ PY
     refused 3 "$EXPFS" restore "$R~1/last.pt"
     [[ $MESSAGE == *": expfs restore $R~1/last.pt $R/last.pt" ]] || fail "$MESSAGE"
     not test -e "$R~1"
-    equal "$(ls "$MNT/branches")" r
+    equal "$(ls "$MNT/runs")" r
     "$EXPFS" restore "$R~1/last.pt" "$R/old.pt" >/dev/null
     cmp "$R/old.pt" "$SCRATCH/1"
     mkdir "$MNT/runs/mine~1"

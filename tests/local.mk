@@ -87,6 +87,7 @@ bats_tests = \
 	tests/joined.bats \
 	tests/best.bats \
 	tests/metrics.bats \
+	tests/removed_runs.bats \
 	tests/readme.bats \
 	tests/probes.bats
 

@@ -44,6 +44,8 @@ const struct command cmd_log = {
 		"What has a slash in it, or is . or .., is a PATH, and means the branches whose\n"
 		"runs lie there or below or, where there are none, that of the run in which it\n"
 		"lies; anything else is the name of a BRANCH. Without either all are shown.\n"
+		"A run that was removed keeps its branch, by its name or, when that was taken\n"
+		"again, as NAME~1.\n"
 		"\n"
 		"PATH lies in a mount. Otherwise it counts from the top of the store that\n"
 		"--store or the environment variable EXPFS_STORE names.\n"

@@ -65,7 +65,7 @@ static void print_branches(const json_t *branches)
 
 		printf(i ? "          " : "branches  ");
 		cmd_print_text(cmd_string(b, "name"));
-		printf(": ");
+		printf(json_is_null(json_object_get(b, "run")) ? " (removed): " : ": ");
 		cmd_print_text(json_is_object(latest) ? cmd_string(latest, "path") : "no complete checkpoint");
 		if (json_is_integer(json_object_get(latest, "step")))
 			printf(", step %" JSON_INTEGER_FORMAT, cmd_number(latest, "step"));

@@ -5,6 +5,7 @@
 #include "exp/complete.h"
 #include "exp/entries.h"
 #include "exp/ranking.h"
+#include "exp/removed.h"
 #include "exp/signal.h"
 #include "exp/step.h"
 #include "meta/line.h"
@@ -28,7 +29,7 @@ struct curve {
 struct source {
 	struct run *run;
 	struct signal_file *file;
-	uint64_t ino;
+	uint64_t id; /* as of struct signal_path */
 	int64_t mtime;
 	bool listed;
 	struct curve curve[METRIC_CHOICES];
@@ -185,17 +186,17 @@ static int add_row(void *arg, int64_t step, const char *name, double value)
 	return 0;
 }
 
-static struct source *find_source(const struct run *run, uint64_t ino)
+static struct source *find_source(const struct run *run, uint64_t id)
 {
 	for (size_t i = 0; i < run->n; i++)
-		if (run->source[i]->ino == ino)
+		if (run->source[i]->id == id)
 			return run->source[i];
 	return NULL;
 }
 
 static int add_source(struct run *run, const struct signal_path *p)
 {
-	struct source *s = find_source(run, p->ino), **v;
+	struct source *s = find_source(run, p->id), **v;
 	int r;
 
 	if (s) {
@@ -207,13 +208,13 @@ static int add_source(struct run *run, const struct signal_path *p)
 		return -ENOMEM;
 	run->source = v;
 	s = calloc(1, sizeof(*s));
-	r = s ? signal_file_new(p->ino, p->name, &s->file) : -ENOMEM;
+	r = s ? signal_file_new(p, &s->file) : -ENOMEM;
 	if (r < 0) {
 		free(s);
 		return r;
 	}
 	s->run = run;
-	s->ino = p->ino;
+	s->id = p->id;
 	s->listed = true;
 	v[run->n++] = s;
 	return 0;
@@ -225,7 +226,7 @@ static int source_compare(const void *pa, const void *pb)
 
 	if (a->mtime != b->mtime)
 		return a->mtime < b->mtime ? -1 : 1;
-	return a->ino < b->ino ? -1 : a->ino > b->ino;
+	return a->id < b->id ? -1 : a->id > b->id;
 }
 
 /* Takes the sources out that are no longer there; the room that they had stays (array_grow()). */
@@ -428,15 +429,20 @@ static int is_visible(const struct checkpoint_set *s, const struct ranked *v)
 	return r < 0 ? (r == -ENOENT ? 0 : r) : checkpoint_is_visible(s, db, &t);
 }
 
-/* ids: those of the set, sorted. */
-static bool is_in_set(const struct checkpoint_set *s, const uint64_t *ids, const struct ranked *v)
+/* Ids of a set, sorted. */
+struct ids {
+	const uint64_t *v;
+	size_t n;
+};
+
+static bool is_in_set(const struct checkpoint_set *s, struct ids ids, const struct ranked *v)
 {
 	const uint64_t *key = s->scope == TRACKED_DIR ? &v->parent : &v->experiment;
 
-	return s->scope == TRACKED_RUN ? !v->off : bsearch(key, ids, s->n, sizeof(*ids), id_compare) != NULL;
+	return s->scope == TRACKED_RUN ? !v->off : bsearch(key, ids.v, ids.n, sizeof(*ids.v), id_compare) != NULL;
 }
 
-static int find_in_run(const struct checkpoint_set *s, const uint64_t *ids, struct run *run, size_t choice,
+static int find_in_run(const struct checkpoint_set *s, struct ids ids, struct run *run, size_t choice,
 		       struct found *found)
 {
 	struct ranked *v;
@@ -460,7 +466,7 @@ static int find_in_run(const struct checkpoint_set *s, const uint64_t *ids, stru
 	return MIN(r, 0);
 }
 
-static int look_into_run(const struct checkpoint_set *s, const uint64_t *ids, uint64_t id, struct found *found)
+static int look_into_run(const struct checkpoint_set *s, struct ids ids, uint64_t id, struct found *found)
 {
 	struct bests *b = s->ex->bests;
 	struct run *run;
@@ -505,6 +511,24 @@ static int list_runs(const struct checkpoint_set *s, struct id_list *ret)
 	return 0;
 }
 
+static int is_removed(const struct checkpoint_set *s, uint64_t run)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
+
+	return removed_is_run(db, run);
+}
+
+/* Which experiments of the set count in a run (exp/checkpoint.h). */
+static int look_into_one(const struct checkpoint_set *s, uint64_t *ids, uint64_t run, struct found *found)
+{
+	int removed = s->scope == TRACKED_EXPERIMENT ? is_removed(s, run) : 0;
+	struct ids all = { ids, s->n }, there = { ids, s->there }, gone = { ids + s->there, s->n - s->there };
+
+	if (removed < 0)
+		return removed;
+	return look_into_run(s, s->scope != TRACKED_EXPERIMENT ? all : removed ? gone : there, run, found);
+}
+
 static int resolve(const struct checkpoint_set *s, const struct found *found, struct best *ret)
 {
 	struct tracked_row t;
@@ -535,10 +559,11 @@ static int find_best(const struct checkpoint_set *s, struct best *ret)
 		return r;
 	if (s->n > 0) {
 		memcpy(ids, s->ids, s->n * sizeof(*ids));
-		qsort(ids, s->n, sizeof(*ids), id_compare);
+		qsort(ids, s->there, sizeof(*ids), id_compare);
+		qsort(ids + s->there, s->n - s->there, sizeof(*ids), id_compare);
 	}
 	for (size_t i = 0; i < runs.n && r == 0; i++)
-		r = look_into_run(s, ids, runs.v[i], &found);
+		r = look_into_one(s, ids, runs.v[i], &found);
 	if (r < 0)
 		return r;
 	return found.any ? resolve(s, &found, ret) : -ENOENT;

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/branch_part.h"
 #include "exp/derive.h"
 #include "exp/entries.h"
 #include "exp/path.h"
 #include "exp/root.h"
 #include "exp/track.h"
+#include "exp/tracked_dir.h"
 #include "meta/dirent.h"
 
 void branch_free(struct branch *b)
@@ -37,9 +39,7 @@ static char *path_name(const char *path)
 	return name;
 }
 
-/* The name of the branch of the run at path. It follows from the path alone, so
- * that it does not change when another run comes or goes. */
-static char *run_name(const char *path)
+char *branch_run_name(const char *path)
 {
 	const char *slash = strchr(path, '/');
 
@@ -48,8 +48,7 @@ static char *run_name(const char *path)
 	return path_name(path);
 }
 
-/* Takes b over. */
-static int add_branch(struct branch_list *l, struct branch *b)
+int branch_list_add(struct branch_list *l, struct branch *b)
 {
 	struct branch *v = b->name && b->path ? array_grow(l->v, l->n, sizeof(*v)) : NULL;
 
@@ -64,9 +63,9 @@ static int add_branch(struct branch_list *l, struct branch *b)
 
 static int add_run(struct branch_list *l, const char *path, uint64_t ino)
 {
-	struct branch b = { .name = run_name(path), .path = strdup(path), .ino = ino };
+	struct branch b = { .name = branch_run_name(path), .path = strdup(path), .ino = ino };
 
-	return add_branch(l, &b);
+	return branch_list_add(l, &b);
 }
 
 /* Subdirectories that fit one component of a pattern. */
@@ -219,7 +218,7 @@ static int keep_runs(struct expfs *ex, struct branch_list *l)
 	return r;
 }
 
-static struct branch *find_name(struct branch_list *l, const char *name)
+struct branch *branch_list_find(struct branch_list *l, const char *name)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (!strcmp(l->v[i].name, name))
@@ -281,9 +280,9 @@ static int add_derived(struct branch_list *l, const struct root *root, uint64_t 
 
 	if (r < 0)
 		return r;
-	other = find_name(l, b.name);
+	other = branch_list_find(l, b.name);
 	if (!other)
-		return add_branch(l, &b);
+		return branch_list_add(l, &b);
 	if (other->ino == b.ino && n == 1) {
 		other->run = other->id;
 		other->id = b.id;
@@ -326,6 +325,8 @@ int branch_list(struct expfs *ex, struct cred *cred, struct branch_list *ret)
 	if (r == 0)
 		r = keep_runs(ex, &l);
 	if (r == 0)
+		r = branch_removed_add(ex, cred, &l);
+	if (r == 0)
 		r = add_roots(ex, cred, &l);
 	if (r < 0) {
 		branch_list_free(&l);
@@ -344,9 +345,11 @@ int branch_list_open(struct expfs *ex, struct cred *cred, struct branch_list *re
 
 	for (size_t i = 0; r == 0 && i < ret->n; i++) {
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+		struct tracked_row t;
 		struct inode_row dir;
 
-		if (inode_get(db, ret->v[i].ino, &dir) == 0 && cred_permits(cred, &dir, R_OK | X_OK))
+		if (tracked_get(db, ret->v[i].top, &t) == 0 && tracked_dir_row(db, &t, &dir) == 0 &&
+		    cred_permits(cred, &dir, R_OK | X_OK))
 			ret->v[n++] = ret->v[i];
 		else
 			branch_free(&ret->v[i]);
@@ -376,7 +379,7 @@ int branch_by_run(struct expfs *ex, struct cred *cred, uint64_t ino, struct bran
 	if (r == 0)
 		r = has_role(ex, ino, &b.id);
 	if (r == 0 && b.id)
-		b.name = run_name(b.path);
+		b.name = branch_run_name(b.path);
 	if (r < 0 || !b.name) {
 		branch_free(&b);
 		return r < 0 ? r : b.id ? -ENOMEM : -ENOENT;
@@ -409,7 +412,7 @@ static int branch_of_root(struct expfs *ex, struct cred *cred, const struct fork
 	return r < 0 || row->n > 1 ? r : find_same_run(ex, cred, ret);
 }
 
-/* 1: it is a root's; 0: it is a run, *ret_ino. */
+/* 1: it is a root's; 0: it is a run, *ret_ino, 0 if that was removed. */
 static int find_id(struct expfs *ex, uint64_t id, struct fork_row *ret, uint64_t *ret_ino)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
@@ -425,7 +428,7 @@ static int find_id(struct expfs *ex, uint64_t id, struct fork_row *ret, uint64_t
 		return r < 0 ? r : 1;
 	r = tracked_get(db, id, &t);
 	*ret_ino = t.ino;
-	return r < 0 ? r : t.ino ? 0 : -ENOENT;
+	return MIN(r, 0);
 }
 
 int branch_by_id(struct expfs *ex, struct cred *cred, uint64_t id, struct branch *ret)
@@ -436,6 +439,8 @@ int branch_by_id(struct expfs *ex, struct cred *cred, uint64_t id, struct branch
 
 	if (r == 1)
 		return branch_of_root(ex, cred, &row, ret);
+	if (r == 0 && !ino)
+		return branch_removed_get(ex, cred, id, ret);
 	return r < 0 ? r : branch_by_run(ex, cred, ino, ret);
 }
 
@@ -530,7 +535,7 @@ static int derived_by_name(struct expfs *ex, struct cred *cred, const char *name
 		struct branch *b;
 
 		r = add_root(ex, &l, &roots.v[i]);
-		b = find_name(&l, name);
+		b = branch_list_find(&l, name);
 		if (r == 0 && b)
 			r = branch_by_id(ex, cred, b->id, ret) < 0 ? -ENOENT : 1;
 		branch_list_free(&l);
@@ -546,7 +551,9 @@ int branch_by_name(struct expfs *ex, struct cred *cred, const char *name, struct
 		r = root_settle(ex);
 	if (r == 0)
 		r = run_by_name(ex, cred, name, ret);
-	if (r == 0)
+	if (r == -ENOENT)
+		r = branch_removed_by_name(ex, cred, name, ret);
+	if (r == 0 && !branch_is_removed(ret))
 		r = branch_join(ex, ret);
 	return r == -ENOENT ? derived_by_name(ex, cred, name, ret) : r;
 }

@@ -1,9 +1,10 @@
-/* Branches (spec section 2): one for each run, and those that are derived of experiment roots (exp/root.h).
+/* Branches (spec section 2): one for each run, also for those that were removed (exp/removed.h), and those that are derived of
+ * experiment roots (exp/root.h).
  *
  * The top of the mount is branch main; a directory directly in runs/ is the
  * branch of its name; runs/main, and a run by another pattern, is called by its
  * path with "." for "/". Of two with one name (runs/a.b, a/b) the first pattern's
- * is seen. A branch is there once its run holds a file with a role.
+ * is seen, and a run before one that was removed. A branch is there once its run holds a file with a role.
  *
  * The first branch of a root is called by its path likewise, the others that and .2, .3 … after it. Where that
  * is also the name of a run at the same path, as at the top, one branch is both.
@@ -17,8 +18,8 @@
 
 struct branch {
 	char *name;
-	char *path;   /* of the run or root */
-	uint64_t ino; /* of the run or root */
+	char *path;   /* of the run or root; of a run that was removed the tracked one */
+	uint64_t ino; /* of the run or root, 0: it was removed */
 	uint64_t id;  /* the tracked path of the run; the root (meta/root.h), or a fork of it */
 	uint64_t run; /* tracked path of a run that it is, too; 0: none */
 	uint64_t top; /* tracked path of the run or root */
@@ -50,6 +51,12 @@ int branch_join(struct expfs *ex, struct branch *b);
 static inline uint64_t branch_run(const struct branch *b)
 {
 	return b->id == b->top ? b->id : b->run;
+}
+
+/* Was its run removed? It then takes nothing any more. */
+static inline bool branch_is_removed(const struct branch *b)
+{
+	return b->ino == 0;
 }
 
 /* Its checkpoints. */

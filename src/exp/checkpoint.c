@@ -10,6 +10,7 @@
 #include "exp/path.h"
 #include "exp/step.h"
 #include "exp/track.h"
+#include "exp/tracked_dir.h"
 #include "meta/dirent.h"
 
 #define SAME_STEP_MAX 16 /* checkpoints of one step that are looked at for one with that name */
@@ -18,6 +19,11 @@ void checkpoint_free(struct checkpoint *c)
 {
 	free(c->path);
 	*c = (struct checkpoint){ 0 };
+}
+
+static enum tracked_scope scope_of(const struct checkpoint_set *s, size_t i)
+{
+	return s->scope == TRACKED_EXPERIMENT && i >= s->there ? TRACKED_REMOVED : s->scope;
 }
 
 int checkpoint_is_there(struct db *db, const struct tracked_row *t, const struct version_row *v)
@@ -66,7 +72,7 @@ static bool is_after(const struct tracked_row *a, const struct tracked_row *b)
 static int may_look_into(const struct checkpoint_set *s, struct db *db, const struct tracked_row *t)
 {
 	struct inode_row dir;
-	int r = t->is_dir && t->ino ? inode_get(db, t->ino, &dir) : -ESTALE;
+	int r = t->is_dir ? tracked_dir_row(db, t, &dir) : -ESTALE;
 
 	return r < 0 ? (r == -ESTALE ? 1 : r) : cred_permits(s->cred, &dir, R_OK | X_OK);
 }
@@ -86,16 +92,18 @@ int checkpoint_is_visible(const struct checkpoint_set *s, struct db *db, const s
 	return r;
 }
 
-/* The last one of a run or directory that is visible, before the given (NULL: of all); step: NO_STEP for any. */
-static int find_visible(const struct checkpoint_set *s, struct db *db, uint64_t id, int64_t step,
+/* The last one of the i-th run, directory or experiment that is visible, before the given (NULL: of all); step:
+ * NO_STEP for any. */
+static int find_visible(const struct checkpoint_set *s, struct db *db, size_t i, int64_t step,
 			const struct tracked_row *before, struct tracked_row *ret)
 {
+	enum tracked_scope scope = scope_of(s, i);
 	struct tracked_row t;
 	int r;
 
 	for (;;) {
-		r = step == NO_STEP ? tracked_latest(db, s->scope, id, before, &t) :
-				      tracked_latest_of_step(db, s->scope, id, step, before, &t);
+		r = step == NO_STEP ? tracked_latest(db, scope, s->ids[i], before, &t) :
+				      tracked_latest_of_step(db, scope, s->ids[i], step, before, &t);
 		if (r < 0)
 			return r;
 		r = checkpoint_is_visible(s, db, &t);
@@ -117,16 +125,16 @@ static int has_step_in_name(struct db *db, const struct tracked_row *t)
 
 /* Of those with one step the last one that has it in its name: what tells it inside is soon written over. Where none
  * has, the last one. */
-static int find_of_step(const struct checkpoint_set *s, struct db *db, uint64_t id, int64_t step,
-			struct tracked_row *ret, bool *ret_named)
+static int find_of_step(const struct checkpoint_set *s, struct db *db, size_t i, int64_t step, struct tracked_row *ret,
+			bool *ret_named)
 {
 	struct tracked_row t, before;
-	int r = find_visible(s, db, id, step, NULL, &t);
+	int r = find_visible(s, db, i, step, NULL, &t);
 
 	if (r < 0)
 		return r;
 	*ret = t;
-	for (int i = 0; i < SAME_STEP_MAX; i++) {
+	for (int n = 0; n < SAME_STEP_MAX; n++) {
 		r = has_step_in_name(db, &t);
 		*ret_named = r > 0;
 		if (r > 0)
@@ -134,7 +142,7 @@ static int find_of_step(const struct checkpoint_set *s, struct db *db, uint64_t 
 		if (r != 0)
 			return MIN(r, 0);
 		before = t;
-		r = find_visible(s, db, id, step, &before, &t);
+		r = find_visible(s, db, i, step, &before, &t);
 		if (r < 0)
 			return r == -ENOENT ? 0 : r;
 	}
@@ -149,8 +157,8 @@ static int find_latest(const struct checkpoint_set *s, int64_t step, struct trac
 	for (size_t i = 0; i < s->n; i++) {
 		struct tracked_row t;
 		bool named = false;
-		int r = step == NO_STEP ? find_visible(s, db, s->ids[i], step, NULL, &t) :
-					  find_of_step(s, db, s->ids[i], step, &t, &named);
+		int r = step == NO_STEP ? find_visible(s, db, i, step, NULL, &t) :
+					  find_of_step(s, db, i, step, &t, &named);
 
 		if (r < 0 && r != -ENOENT)
 			return r;
@@ -179,8 +187,8 @@ static int next_step(const struct checkpoint_set *s, bool up, int64_t from, int6
 
 	for (size_t i = 0; i < s->n; i++) {
 		int64_t n;
-		int r = up ? tracked_step_above(db, s->scope, s->ids[i], from, &n) :
-			     tracked_step_below(db, s->scope, s->ids[i], from, &n);
+		int r = up ? tracked_step_above(db, scope_of(s, i), s->ids[i], from, &n) :
+			     tracked_step_below(db, scope_of(s, i), s->ids[i], from, &n);
 
 		if (r < 0 && r != -ENOENT)
 			return r;
@@ -231,18 +239,18 @@ static int step_compare(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-/* Those of one run or directory, of which one is visible, are added. */
-static int add_steps(const struct checkpoint_set *s, uint64_t id, uint64_t **v, size_t *n)
+/* Those of the i-th run, directory or experiment, of which one is visible, are added. */
+static int add_steps(const struct checkpoint_set *s, size_t i, uint64_t **v, size_t *n)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
 	int64_t step = 0;
 	int r;
 
-	while ((r = tracked_step_above(db, s->scope, id, step, &step)) == 0) {
+	while ((r = tracked_step_above(db, scope_of(s, i), s->ids[i], step, &step)) == 0) {
 		struct tracked_row t;
 		uint64_t *more;
 
-		r = s->cred ? find_visible(s, db, id, step, NULL, &t) : 0;
+		r = s->cred ? find_visible(s, db, i, step, NULL, &t) : 0;
 		if (r < 0 && r != -ENOENT)
 			return r;
 		more = r == 0 ? array_grow(*v, *n, sizeof(*more)) : NULL;
@@ -265,7 +273,7 @@ int checkpoint_steps(const struct checkpoint_set *s, uint64_t **ret, size_t *ret
 	int r = 0;
 
 	for (size_t i = 0; i < s->n && r == 0; i++)
-		r = add_steps(s, s->ids[i], &v, &n);
+		r = add_steps(s, i, &v, &n);
 	if (r < 0)
 		return r;
 	if (n > 0)

@@ -17,6 +17,7 @@ struct checkpoint_set {
 	enum tracked_scope scope;
 	uint64_t *ids; /* as of tracked.run; of tracked directories, or experiments */
 	size_t n;
+	size_t there; /* so many experiments have some that are there, and come first; of the others those of removed runs count */
 	uint64_t top; /* tracked path below which they lie */
 };
 

@@ -23,12 +23,12 @@ static int add_id(struct checkpoint_set *s, uint64_t id)
 	return 0;
 }
 
-/* Rows that are damaged may lead round to the first. */
+/* What is gone holds none. Rows that are damaged may lead round to the first. */
 static int add_dir(void *arg, const struct tracked_row *t, const char *name)
 {
 	struct checkpoint_set *s = arg;
 
-	return t->id == s->top ? 0 : add_id(s, t->id);
+	return t->id == s->top || !t->ino ? 0 : add_id(s, t->id);
 }
 
 /* The directories below those that are in the set are added, too. */
@@ -102,10 +102,37 @@ int checkpoint_set_below(struct expfs *ex, struct cred *cred, uint64_t ino, stru
 	return 0;
 }
 
+/* Those that have some that are there come first. */
+static int part_experiments(struct checkpoint_set *s, struct db *db)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		uint64_t id = s->ids[i];
+		struct tracked_row t;
+		int r = tracked_latest(db, TRACKED_EXPERIMENT, id, NULL, &t);
+
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r < 0)
+			continue;
+		s->ids[i] = s->ids[s->there];
+		s->ids[s->there++] = id;
+	}
+	return 0;
+}
+
 int checkpoint_set_of_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, struct checkpoint_set *ret)
 {
-	*ret = (struct checkpoint_set){ .ex = ex, .cred = cred, .scope = TRACKED_EXPERIMENT };
-	return add_id(ret, experiment);
+	_cleanup_checkpoint_set_ struct checkpoint_set s = { .ex = ex, .cred = cred, .scope = TRACKED_EXPERIMENT };
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	int r = add_id(&s, experiment);
+
+	if (r == 0)
+		r = part_experiments(&s, db);
+	if (r < 0)
+		return r;
+	*ret = s;
+	s = (struct checkpoint_set){ 0 };
+	return 0;
 }
 
 static int add_experiment(void *arg, const struct experiment_row *e)
@@ -120,6 +147,8 @@ int checkpoint_set_of_segment(struct expfs *ex, struct cred *cred, enum segment 
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	int r = experiment_list_by_segment(db, which, text, add_experiment, &s);
 
+	if (r == 0)
+		r = part_experiments(&s, db);
 	if (r < 0)
 		return r;
 	*ret = s;

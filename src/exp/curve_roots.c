@@ -92,7 +92,7 @@ static int deal_out(struct deal *d, const struct signal_path *p)
 		r = add(d->l, d->dir, 0);
 		root = deepest(d->l, path);
 	}
-	return r < 0 ? r : signal_paths_add(&root->files, p->tracked, p->ino, p->name);
+	return r < 0 ? r : signal_paths_add(&root->files, p, p->name);
 }
 
 static int deal_run(struct deal *d, uint64_t run)

@@ -81,7 +81,7 @@ struct part {
 static int read_file(struct expfs *ex, struct collect *k, const struct signal_path *p, struct part *ret)
 {
 	struct signal_file *f = NULL;
-	int r = signal_file_new(p->ino, p->name, &f);
+	int r = signal_file_new(p, &f);
 
 	if (r < 0)
 		return r;

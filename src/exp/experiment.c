@@ -235,6 +235,8 @@ static int look_at_branch(struct expfs *ex, uint64_t branch, uint64_t at, struct
 
 		r = tracked_get(reader, branch, &p->run);
 	}
+	if (r == 0 && !p->run.ino) /* it was removed: nothing is to come */
+		return 0;
 	if (r == 0)
 		r = point_look(p);
 	if (r < 0)

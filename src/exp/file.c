@@ -433,6 +433,20 @@ void file_seal_left_alone(struct expfs *ex, uint64_t ino)
 		log_msg("inode %llu: could not be sealed when it was renamed: %s", (unsigned long long)ino, strerror(-r));
 }
 
+void file_seal_at_end(struct expfs *ex, uint64_t ino)
+{
+	_cleanup_(cleanup_file) struct file *f = NULL;
+	int r = file_get(ex, ino, &f);
+
+	if (r < 0)
+		return;
+	scoped_lock(&f->lock);
+	if (f->live && f->writers == 0)
+		r = file_seal_as_it_is(f);
+	if (r < 0)
+		log_msg("inode %llu: could not be sealed when it was removed: %s", (unsigned long long)ino, strerror(-r));
+}
+
 int file_seal_known(struct file *f, const struct file_known *known)
 {
 	scoped_lock(&f->lock);

@@ -105,6 +105,10 @@ int file_settle(struct file *f);
  * may have given it one just now. */
 void file_seal_left_alone(struct expfs *ex, uint64_t ino);
 
+/* Seals what is changed in place, and nobody has open to write, before its name goes: history then has it. Large
+ * holes are not kept. */
+void file_seal_at_end(struct expfs *ex, uint64_t ino);
+
 /* The same for any file, with the digest of what it is known to hold: the first size
  * bytes, last changed in any way at ctime (ns). 1: it is another by now. */
 struct file_known {

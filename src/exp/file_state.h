@@ -75,6 +75,7 @@ int file_replace_empty(struct file *f, struct object *obj);
 int file_seal(struct file *f);
 
 /* Seals a live content that was left alone. 1: it is not what is known. */
+int file_seal_as_it_is(struct file *f);
 int file_seal_by_digest(struct file *f, const struct file_known *known);
 
 /* Records that a writer closed a content that is sealed already, or stays live; or

@@ -21,33 +21,11 @@ void history_free(struct history *h)
 	*h = (struct history){ 0 };
 }
 
-static int find_path(struct db *db, const char *path, struct tracked_row *ret)
-{
-	struct tracked_row t;
-	int r = tracked_get(db, TRACKED_TOP, &t);
-
-	while (r == 0 && *path) {
-		char name[TRACKED_NAME];
-		size_t n = strcspn(path, "/");
-
-		if (n >= sizeof(name))
-			return -ENOENT;
-		memcpy(name, path, n);
-		name[n] = 0;
-		r = n > 0 ? tracked_by_name(db, t.id, name, &t) : 0;
-		path += n;
-		path += *path == '/';
-	}
-	if (r == 0)
-		*ret = t;
-	return r;
-}
-
 static int find(struct expfs *ex, const char *path, struct tracked_row *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-	return find_path(db, path, ret);
+	return tracked_by_path(db, path, ret);
 }
 
 static int add_version(void *arg, const struct version_row *row)
@@ -134,7 +112,7 @@ void history_stat_live(struct expfs *ex, struct version_row *v)
 static int load_versions(struct expfs *ex, const char *path, struct history *h)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-	int r = find_path(db, path, &h->tracked);
+	int r = tracked_by_path(db, path, &h->tracked);
 
 	if (r == 0)
 		r = tracked_name(db, h->tracked.id, &h->name);
@@ -145,7 +123,7 @@ static int load_versions(struct expfs *ex, const char *path, struct history *h)
 	return r;
 }
 
-/* The best version of the run, whoever may see it. */
+/* The best version of the run, whoever may see it; of one that was removed none is needed. */
 static int find_best(struct expfs *ex, uint64_t run, uint64_t *ret)
 {
 	_cleanup_checkpoint_set_ struct checkpoint_set s = { 0 };
@@ -153,6 +131,8 @@ static int find_best(struct expfs *ex, uint64_t run, uint64_t *ret)
 	struct branch b = { 0 };
 	int r = branch_by_id(ex, NULL, run, &b);
 
+	if (r == 0 && branch_is_removed(&b))
+		r = -ENOENT;
 	if (r == 0)
 		r = branch_checkpoints(ex, NULL, &b, &s);
 	if (r == 0)
@@ -237,7 +217,7 @@ const char *history_need(const struct history *h, const struct history_version *
 static int has_versions(struct db *db, const char *path, struct tracked_row *ret)
 {
 	struct version_row v;
-	int r = find_path(db, path, ret);
+	int r = tracked_by_path(db, path, ret);
 
 	if (r == 0)
 		r = version_before(db, ret->id, INT64_MAX, &v);
@@ -255,7 +235,7 @@ static int find_aside(struct db *db, const char *path, size_t len, const char *r
 
 		if (asprintf(&dir, "%.*s~%u", (int)len, path, k) < 0 || asprintf(&aside, "%s%s", dir, rest) < 0)
 			return -ENOMEM;
-		r = find_path(db, dir, &t);
+		r = tracked_by_path(db, dir, &t);
 		if (r == 0)
 			r = has_versions(db, aside, &t);
 		if (r > 0) {
@@ -422,6 +402,8 @@ static int tx_forget(struct db *db, void *arg)
 		r = is_on_line(db, &t, &v->row); /* since it was loaded */
 		r = r > 0 ? -EAGAIN : r == 0 ? forget_version(db, f, &v->row) : r;
 	}
+	if (r == 0)
+		r = tx_track_forgotten(f->ex, db, &t);
 	for (size_t i = 0; i < f->n && r == 0; i++)
 		r = drop_object(db, f, f->object[i]);
 	return r < 0 ? r : forget_paths(db, was->id);

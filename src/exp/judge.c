@@ -58,6 +58,12 @@ static bool may_go_on(struct judgement *j, struct db *db, const struct version_r
 	return j->written && v->id == j->t.head && inode_get(db, j->t.ino, &row) == 0 && row.object == v->object;
 }
 
+/* What there was before the path was taken away does not come back; of a removed run's it is taken away for good. */
+static bool is_from_before(const struct tracked_row *t, const struct version_row *v)
+{
+	return v->gone && (t->ino || v->n < t->n);
+}
+
 static int load_versions(struct judgement *j)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(j->ex->meta);
@@ -68,7 +74,7 @@ static int load_versions(struct judgement *j)
 		struct version_row *v = &j->v[j->n];
 
 		r = version_before(db, j->t.id, n, v);
-		if (r < 0 || v->gone) /* what there was before the path was taken away does not come back */
+		if (r < 0 || is_from_before(&j->t, v))
 			break;
 		n = v->n;
 		if (v->complete == 0 || (v->complete != 1 && may_go_on(j, db, v)))
@@ -89,9 +95,7 @@ static int put_due(struct db *db, const struct tracked_row *t, const struct vers
 	return due_put(db, &d);
 }
 
-/* The version is the last complete one. What was begun before the last load is not on the line that goes on from
- * there; was: the last complete one of before, of which that is known unless it was saved again. */
-static int set_good(struct db *db, struct tracked_row *t, const struct version_row *v, uint64_t was)
+int tx_judge_set_good(struct db *db, struct tracked_row *t, const struct version_row *v, uint64_t was)
 {
 	struct line_row load;
 	int r;
@@ -102,6 +106,8 @@ static int set_good(struct db *db, struct tracked_row *t, const struct version_r
 	if (was == v->id && (t->off == 0 || v->begin <= t->off))
 		return 0;
 	r = line_load_before(db, t->run, INT64_MAX, &load);
+	if (r == 0 && !t->ino && v->begin <= load.at && v->until > load.at)
+		return 0; /* it went after the load, which left it off or not */
 	t->off = r == 0 && v->begin && v->begin <= load.at ? load.id : 0;
 	return r == -ENOENT ? 0 : r;
 }
@@ -126,7 +132,7 @@ static int tx_judge_file(struct db *db, void *arg)
 		if (r == 0 && v->complete == 1 && j->fresh[i])
 			r = put_due(db, &t, v);
 		if (r == 0 && v->complete == 1 && !any)
-			r = set_good(db, &t, v, was);
+			r = tx_judge_set_good(db, &t, v, was);
 		any = any || v->complete == 1;
 	}
 	return r < 0 ? r : tracked_update(db, &t);
@@ -368,7 +374,7 @@ static int insert_version(struct judgement *j, struct db *db, struct tracked_row
 	if (r == 0)
 		r = tx_metric_inside(db, j->metrics, v.id);
 	t->head = v.id;
-	return r < 0 ? r : set_good(db, t, &v, t->good);
+	return r < 0 ? r : tx_judge_set_good(db, t, &v, t->good);
 }
 
 /* The same files, which were begun anew: perhaps of another experiment. */
@@ -413,7 +419,7 @@ static int take_complete(struct judgement *j, struct db *db, struct tracked_row 
 	if (r == 0)
 		r = tx_metric_version(db, t->ino, v.id);
 	if (r == 0)
-		r = set_good(db, t, &v, t->good);
+		r = tx_judge_set_good(db, t, &v, t->good);
 	return r < 0 || !changed ? r : put_members(db, &j->m, v.id, member_update);
 }
 
@@ -492,7 +498,7 @@ static int judge(struct expfs *ex, const struct tracked_row *t)
 
 		if (r < 0 || j->t.changed == 0)
 			return r == -ENOENT ? 0 : r;
-		r = j->t.is_dir ? judge_dir(j) : judge_file(j);
+		r = j->t.is_dir && j->t.ino ? judge_dir(j) : judge_file(j);
 		if (r != -EAGAIN)
 			return r;
 	}

@@ -8,10 +8,16 @@
 
 #include "exp/expfs.h"
 #include "meta/tracked.h"
+#include "meta/version.h"
 
 /* All of a run (its tracked path), or of the store (0), that changed before the call: afterwards
  * their rows tell what they are. */
 int judge_changed(struct expfs *ex, uint64_t run);
+
+/* In a transaction: the version is the last complete one of a path, which is to be written with the row. What was begun before
+ * the last load is not on the line that goes on from there. was: the last complete one of before, of which that is
+ * known unless it was saved again. */
+int tx_judge_set_good(struct db *db, struct tracked_row *t, const struct version_row *v, uint64_t was);
 
 /* What keeps a checkpoint as it stands now from being complete, as text that continues
  * "PATH: "; *ret is NULL if nothing does. To be freed. */

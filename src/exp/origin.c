@@ -7,38 +7,13 @@
 #include "exp/file.h"
 #include "exp/path.h"
 #include "exp/state.h"
+#include "exp/tracked_dir.h"
 #include "meta/root.h"
 
 void origin_file_free(struct origin_file *f)
 {
 	free(f->path);
 	*f = (struct origin_file){ 0 };
-}
-
-/* A directory as it is seen itself or, when it is gone, was seen then. */
-static int dir_of(struct db *db, const struct tracked_row *t, struct inode_row *ret)
-{
-	*ret = (struct inode_row){ .mode = t->mode, .uid = t->uid, .gid = t->gid };
-	return t->ino ? inode_get(db, t->ino, ret) : 0;
-}
-
-/* Has he these permissions for all directories above it, up to the one with the id top? */
-static int permits_above(struct db *db, struct cred *cred, const struct tracked_row *t, uint64_t top, unsigned want)
-{
-	struct tracked_row up = *t;
-
-	for (unsigned depth = 0; cred && up.id != top && up.id != TRACKED_TOP; depth++) {
-		struct inode_row dir;
-		int r = depth < PATH_BOUND ? tracked_get(db, up.parent, &up) : -EUCLEAN;
-
-		if (r == 0)
-			r = dir_of(db, &up, &dir);
-		if (r < 0)
-			return r;
-		if (!cred_permits(cred, &dir, want))
-			return 0;
-	}
-	return 1;
 }
 
 struct search {
@@ -58,9 +33,9 @@ static int try_run(void *arg, const struct line_row *line)
 	if (r == -ENOENT || r == 0)
 		r = tracked_get(s->db, fork.root, &o->run);
 	if (r == 0)
-		r = permits_above(s->db, s->cred, &o->run, TRACKED_TOP, X_OK);
+		r = tracked_dirs_permit(s->db, s->cred, &o->run, TRACKED_TOP, X_OK);
 	if (r > 0)
-		r = dir_of(s->db, &o->run, &o->dir);
+		r = tracked_dir_row(s->db, &o->run, &o->dir);
 	else if (r == 0)
 		return 0;
 	if (r < 0)
@@ -123,7 +98,7 @@ static int fill_file(struct db *db, struct cred *cred, const struct origin *o, e
 	_cleanup_free_ char *top = NULL;
 	size_t skip;
 	struct inode_row now;
-	int r = permits_above(db, cred, &f->tracked, o->run.id, R_OK | X_OK);
+	int r = tracked_dirs_permit(db, cred, &f->tracked, o->run.id, R_OK | X_OK);
 
 	if (r <= 0)
 		return r;

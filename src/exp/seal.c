@@ -263,6 +263,21 @@ int file_seal(struct file *f)
 	return r;
 }
 
+int file_seal_as_it_is(struct file *f)
+{
+	_cleanup_(cleanup_object) struct object *own = object_ref(f->obj);
+	struct change c = change_of(f);
+	int fd, r = file_pin_content(f, own, &fd);
+
+	if (r < 0)
+		return r;
+	r = io_stat(fd, &c.st);
+	if (r == 0 && !file_has_large_holes(&c.st))
+		r = seal_pinned(f, &c, fd, false);
+	object_unpin(own);
+	return r;
+}
+
 int file_seal_by_digest(struct file *f, const struct file_known *known)
 {
 	_cleanup_(cleanup_object) struct object *own = object_ref(f->obj);

@@ -7,8 +7,10 @@
 
 #include "exp/entries.h"
 #include "exp/file.h"
+#include "exp/removed.h"
 #include "format/trainer_state.h"
 #include "meta/tracked.h"
+#include "meta/version.h"
 #include "util/io.h"
 
 #define PIECE (2 * (size_t)METRICS_LINE_MAX)
@@ -17,7 +19,8 @@
 enum kind { LINES, TABLE, STATE };
 
 struct signal_file {
-	uint64_t ino;
+	uint64_t id; /* as of struct signal_path */
+	bool is_version;
 	enum kind kind;
 	uint64_t object;
 	uint64_t size; /* that is done with */
@@ -40,14 +43,15 @@ struct reading {
 	char *piece;
 };
 
-int signal_file_new(uint64_t ino, const char *name, struct signal_file **ret)
+int signal_file_new(const struct signal_path *p, struct signal_file **ret)
 {
-	const char *dot = strrchr(name, '.');
+	const char *dot = strrchr(p->name, '.');
 	struct signal_file *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return -ENOMEM;
-	f->ino = ino;
+	f->id = p->id;
+	f->is_version = p->is_version;
 	f->kind = dot && !strcmp(dot, ".csv") ? TABLE : dot && !strcmp(dot, ".json") ? STATE : LINES;
 	*ret = f;
 	return 0;
@@ -62,7 +66,7 @@ void signal_file_free(struct signal_file *f)
 static void begin_anew(struct signal_file *f, const struct signal_sink *sink)
 {
 	free(f->header);
-	*f = (struct signal_file){ .ino = f->ino, .kind = f->kind };
+	*f = (struct signal_file){ .id = f->id, .is_version = f->is_version, .kind = f->kind };
 	sink->restart(sink->arg);
 }
 
@@ -154,7 +158,7 @@ static int read_lines(struct reading *rd)
 
 		if (n <= 0)
 			return (int)n;
-		last = n < (ssize_t)PIECE && rd->piece[n - 1] != '\n' && !file_is_written(rd->ex, f->ino);
+		last = n < (ssize_t)PIECE && rd->piece[n - 1] != '\n' && !file_is_written(rd->ex, f->id);
 		r = parse_piece(rd, (size_t)n, last, &used);
 		if (r == -EFBIG) {
 			r = leave_out(rd, (size_t)n);
@@ -178,7 +182,7 @@ static int read_state(struct reading *rd, uint64_t size)
 	int r;
 
 	f->size = UINT64_MAX;
-	if (size <= TRAINER_STATE_SIZE_MAX && file_is_written(rd->ex, f->ino))
+	if (size <= TRAINER_STATE_SIZE_MAX && file_is_written(rd->ex, f->id))
 		return 0;
 	begin_anew(f, rd->sink);
 	f->size = size;
@@ -217,20 +221,60 @@ static int stat_file(struct expfs *ex, uint64_t ino, struct inode_row *ret)
 	return expfs_inode_get(ex, db, ino, ret);
 }
 
+static int get_version(struct expfs *ex, uint64_t id, struct version_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return version_get(db, id, ret);
+}
+
+/* It does not change any more, but may be forgotten. */
+static int read_version(struct reading *rd, int64_t *ret_mtime)
+{
+	_cleanup_(cleanup_object) struct object *o = NULL;
+	struct signal_file *f = rd->f;
+	struct version_row v;
+	int r = get_version(rd->ex, f->id, &v);
+
+	if (r == 0 && f->object == v.object) {
+		*ret_mtime = v.mtime;
+		return 0;
+	}
+	if (r == 0)
+		r = v.object ? object_get(rd->ex->store, v.object, &o) : -ENOENT;
+	if (r == 0)
+		r = object_pin(o, &rd->fd);
+	if (r < 0) {
+		begin_anew(f, rd->sink);
+		*ret_mtime = 0;
+		return r == -ENOENT ? 0 : r;
+	}
+	r = read_content(rd, v.object, v.size);
+	object_unpin(o);
+	free(rd->piece);
+	f->object = r == 0 ? v.object : 0;
+	*ret_mtime = v.mtime;
+	return r;
+}
+
 int signal_file_read(struct expfs *ex, struct signal_file *f, const struct signal_sink *sink, int64_t *ret_mtime)
 {
 	struct reading rd = { .ex = ex, .f = f, .sink = sink };
 	_cleanup_(cleanup_file) struct file *file = NULL;
 	struct inode_row row;
 	struct object *o = NULL;
-	int r = stat_file(ex, f->ino, &row);
+	int r;
+
+	if (f->is_version)
+		return read_version(&rd, ret_mtime);
+	r = stat_file(ex, f->id, &row);
 
 	if (r == 0 && row.object == f->object && row.size == f->size && row.mtime == f->mtime) {
 		*ret_mtime = row.mtime;
 		return 0;
 	}
 	if (r == 0)
-		r = file_get(ex, f->ino, &file);
+		r = file_get(ex, f->id, &file);
 	if (r == 0)
 		r = file_read_begin(file, true, &o, &rd.fd);
 	if (r == 0 && o)
@@ -248,42 +292,62 @@ int signal_file_read(struct expfs *ex, struct signal_file *f, const struct signa
 	return 0;
 }
 
-int signal_paths_add(struct signal_paths *l, uint64_t tracked, uint64_t ino, const char *name)
+int signal_paths_add(struct signal_paths *l, const struct signal_path *p, const char *name)
 {
 	struct signal_path *v = array_grow(l->v, l->n, sizeof(*v));
 
 	if (!v)
 		return -ENOMEM;
 	l->v = v;
-	v[l->n] = (struct signal_path){ .tracked = tracked, .ino = ino, .name = strdup(name) };
+	v[l->n] = *p;
+	v[l->n].name = strdup(name);
 	return v[l->n++].name ? 0 : -ENOMEM;
 }
 
+struct listing {
+	struct db *db;
+	struct signal_paths *l;
+	bool removed; /* the run */
+};
+
 static int add_path(void *arg, const struct tracked_row *t, const char *name)
 {
-	return t->is_dir ? 0 : signal_paths_add(arg, t->id, t->ino, name);
+	const struct listing *listing = arg;
+	struct signal_path p = { .tracked = t->id, .id = t->ino, .is_version = listing->removed };
+	struct version_row last = { 0 };
+	int r = listing->removed ? version_before(listing->db, t->id, t->n + 1, &last) : 0;
+
+	if (t->is_dir || last.is_dir || r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (p.is_version)
+		p.id = last.id;
+	return signal_paths_add(listing->l, &p, name);
 }
 
 static int path_compare(const void *pa, const void *pb)
 {
 	const struct signal_path *a = pa, *b = pb;
 
-	return a->ino < b->ino ? -1 : a->ino > b->ino;
+	return a->id < b->id ? -1 : a->id > b->id;
 }
 
 int signal_paths_load(struct expfs *ex, uint64_t run, struct signal_paths *ret)
 {
 	_cleanup_signal_paths_ struct signal_paths l = { 0 };
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct listing listing = { .db = db, .l = &l };
+	int r = removed_is_run(db, run);
 	size_t out = 0;
-	int r = tracked_list_role(db, run, ROLE_SIGNALS, add_path, &l);
 
+	listing.removed = r > 0;
+	if (r >= 0)
+		r = tracked_list_role(db, run, ROLE_SIGNALS, !listing.removed, add_path, &listing);
 	if (r < 0)
 		return r;
 	if (l.n > 0)
 		qsort(l.v, l.n, sizeof(*l.v), path_compare);
 	for (size_t i = 0; i < l.n; i++) {
-		if (out > 0 && l.v[i].ino == l.v[out - 1].ino)
+		if (out > 0 && l.v[i].id == l.v[out - 1].id)
 			free(l.v[i].name);
 		else
 			l.v[out++] = l.v[i];

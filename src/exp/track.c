@@ -42,16 +42,22 @@ int track_forgive(struct expfs *ex, int r)
 int track_displace(struct db *db, uint64_t parent, const char *name)
 {
 	struct tracked_row old, other;
-	char aside[TRACKED_NAME];
+	char own[TRACKED_NAME], aside[TRACKED_NAME];
 	int r = tracked_by_name(db, parent, name, &old);
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
+	tracked_own_name(&old, name, own);
 	for (unsigned k = 1; r == 0; k++) {
-		snprintf(aside, sizeof(aside), "%.255s~%u", name, k);
+		snprintf(aside, sizeof(aside), "%.255s~%u", own, k);
 		r = tracked_by_name(db, parent, aside, &other);
 	}
-	return r == -ENOENT ? tracked_move(db, old.id, parent, aside) : r;
+	if (r == -ENOENT)
+		r = tracked_move(db, old.id, parent, aside);
+	if (r < 0 || !old.is_dir || old.ino)
+		return r;
+	old.mode |= TRACKED_ASIDE;
+	return tracked_update(db, &old);
 }
 
 bool track_is_as_closed(struct db *db, uint64_t ino, const struct tracked_row *gone)
@@ -83,7 +89,8 @@ int track_dir(struct expfs *ex, struct db *db, const struct ancestry *a, size_t 
 	name = path_last(path);
 	is_run = path_is_run(ex, path);
 	r = tracked_by_name(db, up.id, name, &t);
-	again = r == 0 && t.ino == 0 && !is_run && (!t.is_dir || track_is_as_closed(db, a->dir[i].ino, &t));
+	again = r == 0 && t.ino == 0 && !is_run && !(t.mode & TRACKED_ASIDE) &&
+		(!t.is_dir || track_is_as_closed(db, a->dir[i].ino, &t));
 	if (again) {
 		t.ino = a->dir[i].ino;
 		t.role = t.is_dir ? t.role : ROLE_NONE;
@@ -579,6 +586,18 @@ static int track_written(struct expfs *ex, struct db *db, uint64_t ino, bool aga
 	return MIN(r, 0);
 }
 
+int tx_track_forgotten(struct expfs *ex, struct db *db, struct tracked_row *t)
+{
+	struct version_row v;
+	int r = t->good ? version_get(db, t->good, &v) : 0;
+
+	if (r != -ENOENT)
+		return r;
+	no_good(t);
+	t->changed = meta_id(ex->meta);
+	return tracked_update(db, t);
+}
+
 struct object_list {
 	uint64_t *id;
 	size_t n;
@@ -624,7 +643,7 @@ static int lose_version(struct expfs *ex, struct db *db, const struct version_ro
 	struct version_row before;
 	struct tracked_row t;
 	int r = tracked_get(db, v->tracked, &t), had = version_before(db, v->tracked, v->n, &before);
-	bool again = had == 0 && !before.gone;
+	bool again = had == 0 && !before.gone, counts;
 
 	if (r < 0 || (had < 0 && had != -ENOENT))
 		return MIN(r, had);
@@ -633,11 +652,12 @@ static int lose_version(struct expfs *ex, struct db *db, const struct version_ro
 		before.gone = v->gone;
 		r = version_update(db, &before);
 	}
+	counts = t.role == ROLE_WEIGHTS && (t.ino || t.good);
 	if (t.good == v->id)
 		no_good(&t);
 	if (t.head == v->id)
 		t.head = again ? before.id : 0;
-	t.changed = t.ino && t.role == ROLE_WEIGHTS ? meta_id(ex->meta) : 0;
+	t.changed = counts ? meta_id(ex->meta) : 0;
 	return r < 0 ? r : tracked_update(db, &t);
 }
 

@@ -57,6 +57,9 @@ int64_t track_rank(const struct inode_row *row, uint64_t name_order);
 /* A content is not to be had any more: versions that held it were none. */
 int tx_track_lost(struct expfs *ex, struct db *db, uint64_t object);
 
+/* Versions of a path were forgotten: of one of a removed run perhaps the last complete one. */
+int tx_track_forgotten(struct expfs *ex, struct db *db, struct tracked_row *t);
+
 /* A directory got a place with that name instead of the one that it had; it was removed. The history of a checkpoint
  * stays with its path, as that of a file does; other directories, runs above all, take along what is below them. */
 int tx_track_dir_renamed(struct expfs *ex, struct db *db, uint64_t ino, const char *name, struct file_drop *drop);

@@ -10,6 +10,7 @@
 #include "exp/entries.h"
 #include "exp/experiment.h"
 #include "exp/path.h"
+#include "exp/removed.h"
 #include "exp/root.h"
 #include "exp/track_path.h"
 #include "meta/dirent.h"
@@ -71,6 +72,8 @@ static int end_dir(struct expfs *ex, struct db *db, struct tracked_row *t, struc
 	if (r == 0)
 		r = track_end_path(ex, db, t, drop);
 	t->ino = 0;
+	if (r == 0 && t->run == t->id)
+		r = tx_removed_run(ex, db, t);
 	t->mode = dir.mode & 07777;
 	t->uid = dir.uid;
 	t->gid = dir.gid;
@@ -294,6 +297,7 @@ static int run_to_leave(struct expfs *ex, struct db *db, uint64_t dir, uint64_t 
 int track_moved(struct expfs *ex)
 {
 	uint64_t dir, run, settled = 0;
+	bool removed;
 	int r;
 
 	for (;;) {
@@ -303,6 +307,7 @@ int track_moved(struct expfs *ex)
 			r = moved_first(db, &dir);
 			if (r == 0)
 				r = run_to_leave(ex, db, dir, &run);
+			removed = r == 0 && removed_is_run(db, dir) == 1;
 		}
 		if (r != 0)
 			return r == -ENOENT ? 0 : r;
@@ -310,7 +315,7 @@ int track_moved(struct expfs *ex)
 			r = experiment_settle_known(ex, run);
 		settled = run ? run : settled;
 		if (r == 0)
-			r = retrack(ex, dir);
+			r = removed ? removed_give_back(ex, dir) : retrack(ex, dir);
 		if (r < 0)
 			return expfs_takes_nothing(r) ? 0 : r;
 	}

@@ -90,7 +90,8 @@ int metric_list_versions(struct db *db, uint64_t run, char *const *names, size_t
 		len[i] = strlen(names[i]);
 	}
 	r = db_row(db, &st,
-		   "SELECT t.id, t.parent, t.head, t.good, v.id, v.step, v.rank, v.gone, v.complete, m.name, m.step, m.value,"
+		   "SELECT t.id, t.parent, t.head, t.good, v.id, v.step, v.rank,"
+		   " v.gone AND (t.ino IS NOT NULL OR v.n<t.n), v.complete, m.name, m.step, m.value,"
 		   " v.experiment, t.off, v.is_dir, t.name FROM tracked t JOIN version v ON v.tracked=t.id LEFT JOIN metric m ON m.of=v.id AND m.name IN"
 		   " (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) WHERE t.run=?1 AND t.role=4 AND t.role<>0 ORDER BY t.id, v.n",
 		   "ibbbbbbbb", (int64_t)run, p[0], len[0], p[1], len[1], p[2], len[2], p[3], len[3], p[4], len[4], p[5], len[5],

@@ -29,7 +29,7 @@ struct metric_version {
 	uint64_t experiment;      /* that it belongs to, or 0 */
 	bool off;      /* its path is off the line of its branch */
 	bool there;    /* its path is, and has a version that is complete */
-	bool gone;     /* then its path went away: what is before does not count any more */
+	bool gone;     /* then its path went away: what is before does not count any more; not of a removed run's last */
 	bool head;     /* its path holds it, or held it before somebody began to write it anew */
 	int complete;  /* as of struct version_row */
 	int choice;    /* which of the names, -1: none */

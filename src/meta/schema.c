@@ -35,8 +35,9 @@
  *            name; ino: what stands there, NULL: nothing any more; run: the tracked
  *            path of the run; n, head: number and id of its last version; changed:
  *            number of the change since which nobody judged whether it is complete; good,
- *            step, rank: of its last complete version, of a checkpoint that is there; mode, uid,
- *            gid: of a directory when it was removed; off: number of the load that left good off
+ *            step, rank: of its last complete version, of a checkpoint that is there or whose run
+ *            was removed; mode, uid, gid: of a directory when it was removed (mode + 65536: NAME~1
+ *            was given to it); off: number of the load that left good off
  *            the branch's line, NULL: it is on it
  *   version  what a tracked path held when its last writer closed it: n counts from 1;
  *            id: number of that commit; until: of the commit that ended it, NULL: it is
@@ -44,7 +45,8 @@
  *            none; rank: the order of checkpoints; begin: as of the inode, of a directory the least of the
  *            files that were new in it; experiment: that a checkpoint belongs to
  *   member   the files of a version of a directory
- *   moved    directories whose contents are to be tracked anew
+ *   moved    directories whose contents are to be tracked anew; removed runs (tracked paths) whose
+ *            checkpoints are to get good, step and rank back
  *   metric   of: id of a version; or of an inode: that is set on what it holds now, of which
  *            a version may be made yet. step: at which the value was measured, -1: it was set
  *            by a user. value: NULL is NaN

@@ -65,6 +65,38 @@ int tracked_by_name(struct db *db, uint64_t parent, const char *name, struct tra
 	return read_one(st, r, ret);
 }
 
+int tracked_by_path(struct db *db, const char *path, struct tracked_row *ret)
+{
+	struct tracked_row t;
+	int r = tracked_get(db, TRACKED_TOP, &t);
+
+	while (r == 0 && *path) {
+		char name[TRACKED_NAME];
+		size_t n = strcspn(path, "/");
+
+		if (n >= sizeof(name))
+			return -ENOENT;
+		memcpy(name, path, n);
+		name[n] = 0;
+		r = n > 0 ? tracked_by_name(db, t.id, name, &t) : 0;
+		path += n;
+		path += *path == '/';
+	}
+	if (r == 0)
+		*ret = t;
+	return r;
+}
+
+void tracked_own_name(const struct tracked_row *t, const char *name, char ret[static TRACKED_NAME])
+{
+	char *tilde;
+
+	snprintf(ret, TRACKED_NAME, "%s", name);
+	tilde = t->mode & TRACKED_ASIDE ? strrchr(ret, '~') : NULL;
+	if (tilde)
+		*tilde = 0;
+}
+
 /* What is no directory and no checkpoint says nothing of these. */
 static void note(struct db *db, const struct tracked_row *t)
 {
@@ -177,16 +209,18 @@ int tracked_list_changed(struct db *db, uint64_t run, uint64_t after, struct tra
 #define LAST_FIRST " ORDER BY rank DESC, step DESC, id DESC LIMIT 1"
 #define IS_BEFORE " AND (rank, step, id)<(?2, ?3, ?4)"
 #define OF_RUN "WHERE run=?1 AND good IS NOT NULL AND off IS NULL"
-#define OF_DIR "WHERE parent=?1 AND good IS NOT NULL"
+#define OF_DIR "WHERE parent=?1 AND good IS NOT NULL AND ino IS NOT NULL"
 
 /* Of an experiment versions are looked for, for their paths may hold others by now; not those of before their path
  * was taken away. A row tells of its version what it tells of the last complete one else. */
-#define VERSIONS                                                                                                  \
-	"FROM version v CROSS JOIN tracked t ON t.id=v.tracked WHERE v.experiment=?1 AND v.complete=1 AND t.role=4" \
-	" AND t.ino IS NOT NULL AND NOT EXISTS (SELECT 1 FROM version g WHERE g.tracked=v.tracked AND g.n>=v.n AND g.gone)"
+#define VERSIONS_OF(there, gone)                                                                                    \
+	"FROM version v CROSS JOIN tracked t ON t.id=v.tracked WHERE v.experiment=?1 AND v.complete=1 AND t.role=4 AND " \
+	there " AND NOT EXISTS (SELECT 1 FROM version g WHERE g.tracked=v.tracked AND g.n>=v.n AND " gone ")"
+#define VERSIONS VERSIONS_OF("t.ino IS NOT NULL", "g.gone")
+#define REMOVED VERSIONS_OF("t.ino IS NULL AND t.good IS NOT NULL", "g.gone AND g.n<t.n")
 #define SELECT_VERSIONS                                                                                  \
 	"SELECT t.id, t.parent, t.ino, t.run, t.role, t.is_dir, t.n, t.head, t.changed, v.id, v.step, v.rank," \
-	" t.mode, t.uid, t.gid, t.off " VERSIONS
+	" t.mode, t.uid, t.gid, t.off "
 #define LAST_VERSION_FIRST " ORDER BY v.rank DESC, v.step DESC, v.id DESC LIMIT 1"
 #define IS_VERSION_BEFORE " AND (v.rank, v.step, v.id)<(?2, ?3, ?4)"
 
@@ -194,7 +228,7 @@ static const struct tracked_row after_all = { .rank = INT64_MAX, .step = INT64_M
 
 static int64_t id_in(enum tracked_scope scope, const struct tracked_row *t)
 {
-	return (int64_t)(scope == TRACKED_EXPERIMENT ? t->good : t->id);
+	return (int64_t)(scope == TRACKED_EXPERIMENT || scope == TRACKED_REMOVED ? t->good : t->id);
 }
 
 int tracked_latest(struct db *db, enum tracked_scope scope, uint64_t of, const struct tracked_row *before,
@@ -203,7 +237,8 @@ int tracked_latest(struct db *db, enum tracked_scope scope, uint64_t of, const s
 	static const char *const sql[] = {
 		[TRACKED_RUN] = SELECT OF_RUN IS_BEFORE LAST_FIRST,
 		[TRACKED_DIR] = SELECT OF_DIR IS_BEFORE LAST_FIRST,
-		[TRACKED_EXPERIMENT] = SELECT_VERSIONS IS_VERSION_BEFORE LAST_VERSION_FIRST,
+		[TRACKED_EXPERIMENT] = SELECT_VERSIONS VERSIONS IS_VERSION_BEFORE LAST_VERSION_FIRST,
+		[TRACKED_REMOVED] = SELECT_VERSIONS REMOVED IS_VERSION_BEFORE LAST_VERSION_FIRST,
 	};
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	const struct tracked_row *b = before ? before : &after_all;
@@ -226,7 +261,8 @@ int tracked_latest_of_step(struct db *db, enum tracked_scope scope, uint64_t of,
 	static const char *const sql[] = {
 		[TRACKED_RUN] = SELECT OF_RUN " AND step=?5" IS_BEFORE LAST_FIRST,
 		[TRACKED_DIR] = SELECT OF_DIR " AND step=?5" IS_BEFORE LAST_FIRST,
-		[TRACKED_EXPERIMENT] = SELECT_VERSIONS " AND v.step=?5" IS_VERSION_BEFORE LAST_VERSION_FIRST,
+		[TRACKED_EXPERIMENT] = SELECT_VERSIONS VERSIONS " AND v.step=?5" IS_VERSION_BEFORE LAST_VERSION_FIRST,
+		[TRACKED_REMOVED] = SELECT_VERSIONS REMOVED " AND v.step=?5" IS_VERSION_BEFORE LAST_VERSION_FIRST,
 	};
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	const struct tracked_row *b = before ? before : &after_all;
@@ -248,6 +284,7 @@ int tracked_step_above(struct db *db, enum tracked_scope scope, uint64_t of, int
 		[TRACKED_RUN] = "SELECT step FROM tracked " OF_RUN " AND step>=?2 ORDER BY step LIMIT 1",
 		[TRACKED_DIR] = "SELECT step FROM tracked " OF_DIR " AND step>=?2 ORDER BY step LIMIT 1",
 		[TRACKED_EXPERIMENT] = "SELECT v.step " VERSIONS " AND v.step>=?2 ORDER BY v.step LIMIT 1",
+		[TRACKED_REMOVED] = "SELECT v.step " REMOVED " AND v.step>=?2 ORDER BY v.step LIMIT 1",
 	};
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st, sql[scope], "ii", (int64_t)of, MAX(step, 0));
@@ -261,6 +298,7 @@ int tracked_step_below(struct db *db, enum tracked_scope scope, uint64_t of, int
 		[TRACKED_RUN] = "SELECT step FROM tracked " OF_RUN " AND step BETWEEN 0 AND ?2 ORDER BY step DESC LIMIT 1",
 		[TRACKED_DIR] = "SELECT step FROM tracked " OF_DIR " AND step BETWEEN 0 AND ?2 ORDER BY step DESC LIMIT 1",
 		[TRACKED_EXPERIMENT] = "SELECT v.step " VERSIONS " AND v.step BETWEEN 0 AND ?2 ORDER BY v.step DESC LIMIT 1",
+		[TRACKED_REMOVED] = "SELECT v.step " REMOVED " AND v.step BETWEEN 0 AND ?2 ORDER BY v.step DESC LIMIT 1",
 	};
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st, sql[scope], "ii", (int64_t)of, step);
@@ -325,12 +363,12 @@ int tracked_list_incomplete(struct db *db, uint64_t run, tracked_fn f, void *arg
 	return each(db, st, r, f, arg);
 }
 
-int tracked_list_role(struct db *db, uint64_t run, int role, tracked_fn f, void *arg)
+int tracked_list_role(struct db *db, uint64_t run, int role, bool there, tracked_fn f, void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
-		       "SELECT " COLUMNS ", name FROM tracked WHERE run=?1 AND role=?2 AND role<>0 AND ino IS NOT NULL"
-		       " ORDER BY id", "ii", (int64_t)run, (int64_t)role);
+		       "SELECT " COLUMNS ", name FROM tracked WHERE run=?1 AND role=?2 AND role<>0 AND"
+		       " (ino IS NOT NULL)=?3 ORDER BY id", "iii", (int64_t)run, (int64_t)role, (int64_t)there);
 
 	return each(db, st, r, f, arg);
 }
@@ -342,6 +380,18 @@ int tracked_list_steps(struct db *db, uint64_t run, tracked_fn f, void *arg)
 		       "i", (int64_t)run);
 
 	return each(db, st, r, f, arg);
+}
+
+int tracked_list_lost(struct db *db, uint64_t run, uint64_t after, struct tracked_row *ret, int max)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, SELECT "WHERE run=?1 AND role=4 AND role<>0 AND id>?2 AND ino IS NULL AND good IS NULL ORDER BY id",
+		       "ii", (int64_t)run, (int64_t)after);
+	int n = 0;
+
+	for (; r == 1 && n < max; r = db_next(db, st))
+		read_row(st, &ret[n++]);
+	return r < 0 ? r : n;
 }
 
 int tracked_any_role(struct db *db, uint64_t run)

@@ -14,6 +14,7 @@
 #define TRACKED_NAME 320 /* bytes of a name, with its end: one that was displaced is longer than 255 */
 #define TRACKED_CHECKPOINT 4 /* the role of checkpoints */
 #define NO_STEP (-1)
+#define TRACKED_ASIDE 0200000 /* beside the mode of a directory that is gone: NAME~1 was given to it, as NAME was needed */
 
 struct tracked_row {
 	uint64_t id, parent;
@@ -24,7 +25,7 @@ struct tracked_row {
 	uint64_t n;       /* of its last version */
 	uint64_t head;    /* the version that it holds, or held before somebody began to write it anew; 0: none */
 	uint64_t changed; /* number of the change since which nobody judged it, 0: judged */
-	/* Of a checkpoint: its last complete version while the path is there, else 0. */
+	/* Of a checkpoint: its last complete version while the path is there, or once its run was removed; else 0. */
 	uint64_t good;
 	int64_t step; /* of that: of its name, or else the one that it tells itself; or NO_STEP */
 	int64_t rank; /* of that: a higher one was completed later; what was imported has a negative one */
@@ -40,6 +41,11 @@ int tracked_update(struct db *db, const struct tracked_row *row); /* all but id,
 int tracked_delete(struct db *db, uint64_t id); /* it has no versions, and nothing is below it */
 int tracked_move(struct db *db, uint64_t id, uint64_t parent, const char *name);
 
+int tracked_by_path(struct db *db, const char *path, struct tracked_row *ret); /* from the top; -ENOENT */
+
+/* The name that it had before another needed that. */
+void tracked_own_name(const struct tracked_row *t, const char *name, char ret[static TRACKED_NAME]);
+
 /* Its name, which may be longer than one of a file; its path from the top, of names that may be gone; to be freed. */
 int tracked_name(struct db *db, uint64_t id, char **ret);
 int tracked_path(struct db *db, uint64_t id, char **ret);
@@ -48,9 +54,9 @@ int tracked_path(struct db *db, uint64_t id, char **ret);
 int tracked_list_changed(struct db *db, uint64_t run, uint64_t after, struct tracked_row *ret, int max);
 
 /* Complete checkpoints of a run that are on its line, or directly in a directory (a tracked path), as they are; or of an experiment, also
- * those in whose path another one stands by now: good, step and rank of a row are then of that version.
- * They stand in the order of rank, step, id. */
-enum tracked_scope { TRACKED_RUN, TRACKED_DIR, TRACKED_EXPERIMENT };
+ * those in whose path another one stands by now: good, step and rank of a row are then of that version. Those of an
+ * experiment are what is there, or (TRACKED_REMOVED) what removed runs had. They stand in the order of rank, step, id. */
+enum tracked_scope { TRACKED_RUN, TRACKED_DIR, TRACKED_EXPERIMENT, TRACKED_REMOVED };
 
 /* The last one before the given (NULL: of all); -ENOENT. */
 int tracked_latest(struct db *db, enum tracked_scope scope, uint64_t of, const struct tracked_row *before,
@@ -77,11 +83,14 @@ int tracked_list(struct db *db, uint64_t parent, tracked_fn f, void *arg);
 int tracked_list_dirs(struct db *db, uint64_t parent, tracked_fn f, void *arg);
 int tracked_list_incomplete(struct db *db, uint64_t run, tracked_fn f, void *arg);
 
-/* The same for what is there of a run with that role, which is not 0. */
-int tracked_list_role(struct db *db, uint64_t run, int role, tracked_fn f, void *arg);
+/* The same for what is there of a run with that role, which is not 0; or what is gone. */
+int tracked_list_role(struct db *db, uint64_t run, int role, bool there, tracked_fn f, void *arg);
 
 /* The same for the complete checkpoints of a run that are on its line and have a step: by step, directory, name. */
 int tracked_list_steps(struct db *db, uint64_t run, tracked_fn f, void *arg);
+
+/* Up to max checkpoints of a run that are gone and have no complete version, by id above after; the count. */
+int tracked_list_lost(struct db *db, uint64_t run, uint64_t after, struct tracked_row *ret, int max);
 
 /* 1 if the run has, or had, anything with a role. */
 int tracked_any_role(struct db *db, uint64_t run);
@@ -94,7 +103,7 @@ int tracked_judge_again(struct db *db, uint64_t parent, uint64_t changed);
 int tracked_leave_line(struct db *db, uint64_t run, uint64_t load);
 int tracked_keep_on_line(struct db *db, uint64_t run, uint64_t from, int64_t rank);
 
-/* Directories whose contents are to be tracked anew. */
+/* Directories whose contents are to be tracked anew; tracked paths of runs that were removed. */
 int moved_put(struct db *db, uint64_t dir);
 int moved_delete(struct db *db, uint64_t dir);
 int moved_first(struct db *db, uint64_t *ret); /* any; -ENOENT */

@@ -29,7 +29,11 @@ static int find(struct expfs *ex, const char *name, const char *path, struct bra
 static enum op_exit commit(struct expfs *ex, const struct branch *b, json_t **ret)
 {
 	char hash[EXPERIMENT_HASH + 1];
-	int r = branch_run(b) ? experiment_commit(ex, branch_run(b), hash) : -ENOENT;
+	int r;
+
+	if (branch_is_removed(b))
+		return reply_removed(ret, b);
+	r = branch_run(b) ? experiment_commit(ex, branch_run(b), hash) : -ENOENT;
 
 	if (r == -ENOENT)
 		return reply_error(ret, OP_NO, "%s: has no configuration, model or data file that makes an experiment, or its "

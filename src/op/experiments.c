@@ -182,7 +182,7 @@ static int add_branch(const struct experiments *e, const struct branch *b, json_
 	if (r < 0)
 		return r;
 	json_array_append_new(branches, json_pack("{s:o, s:o, s:o, s:{s:o, s:o}}", "name", reply_text(b->name), "run",
-						  reply_path(b->path), "head", text_or_null(head.experiment.hash), "pending",
+						  reply_run(b), "head", text_or_null(head.experiment.hash), "pending",
 						  "components", components_json(&p), "hash", text_or_null(p.hash)));
 	return 0;
 }

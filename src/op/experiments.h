@@ -13,7 +13,7 @@ struct experiments {
 	size_t n;
 };
 
-/* {"branches": [{"name", "run", "head": hash or null, "pending": {"components": [name], "hash": that they would give
+/* {"branches": [{"name", "run": path or null if it was removed, "head": hash or null, "pending": {"components": [name], "hash": that they would give
  * or null}}], "experiments": [as of experiments_entry(), with "branches": [name] that went through it, "head_of":
  * [name]]}, the one that a branch came to last first. */
 int experiments_log(const struct experiments *e, json_t **ret);

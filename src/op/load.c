@@ -10,6 +10,24 @@
 #include "exp/path.h"
 #include "op/reply.h"
 
+static int find_dir(struct expfs *ex, const char *path, uint64_t *ret_ino)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return path_lookup(db, path, ret_ino);
+}
+
+/* Of one that was removed the directory that was made anew; -EROFS: it was not. */
+static int run_of_branch(struct expfs *ex, const struct branch *b, uint64_t *ret_ino)
+{
+	if (!branch_run(b))
+		return -EOPNOTSUPP;
+	*ret_ino = b->ino;
+	if (branch_is_removed(b) && find_dir(ex, b->path, ret_ino) < 0)
+		return -EROFS;
+	return 0;
+}
+
 /* The run of a branch, or at or above a path; that one need not be a branch yet. */
 static int find_run(struct expfs *ex, const char *branch, const char *path, uint64_t *ret_ino, char **ret_path)
 {
@@ -21,8 +39,7 @@ static int find_run(struct expfs *ex, const char *branch, const char *path, uint
 		r = branch_by_name(ex, NULL, branch, &b);
 		if (r < 0)
 			return r;
-		r = branch_run(&b) ? 0 : -EOPNOTSUPP;
-		*ret_ino = b.ino;
+		r = run_of_branch(ex, &b, ret_ino);
 		*ret_path = r == 0 ? steal(&b.path) : NULL;
 		branch_free(&b);
 		return r;
@@ -30,11 +47,7 @@ static int find_run(struct expfs *ex, const char *branch, const char *path, uint
 	run = strndup(path, path_is_run(ex, path) ? strlen(path) : path_run_prefix(ex, path));
 	if (!run)
 		return -ENOMEM;
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = path_lookup(db, run, ret_ino);
-	}
+	r = find_dir(ex, run, ret_ino);
 	if (r == 0)
 		*ret_path = steal(&run);
 	return r;
@@ -93,6 +106,9 @@ enum op_exit op_load(struct expfs *ex, const struct op_caller *caller, const jso
 	r = find_run(ex, branch, path ? path : "", &l.run, &run);
 	if (r == -ENOENT && branch)
 		return reply_error(ret, OP_NO, "%s: there is no such branch; expfs status shows them", branch);
+	if (r == -EROFS)
+		return reply_error(ret, OP_FAILED, "%s: its run was removed; make it again with mkdir, or load into a new one: expfs "
+				   "branch NEW --from %s", branch, text);
 	if (r == -EOPNOTSUPP)
 		return reply_error(ret, OP_FAILED, "%s: is a branch of an experiment root; who writes there loads into it himself, "
 				   "as WeightsLab does", branch);

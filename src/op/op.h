@@ -27,7 +27,7 @@ enum op_exit op_run(struct expfs *ex, const struct op_caller *caller, const char
 		    json_t **ret);
 
 /* op/status.c: {"path": absolute path inside the mount or absent} → the object
- * of `expfs status --json` (spec section 8). */
+ * of `expfs status --json` (spec section 8); "run" of a branch whose run was removed is null. */
 enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/commit.c: {"branch": name, or "path": of anything in a run} → {"branch", "hash", "committed": bool: something was

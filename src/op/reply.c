@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "exp/branch.h"
+
 /* Length of the UTF-8 character at s, 0 where there is none. */
 static size_t utf8_length(const unsigned char *s)
 {
@@ -134,4 +136,15 @@ enum op_exit reply_error(json_t **ret, enum op_exit exit, const char *fmt, ...)
 	va_end(ap);
 	*ret = json_pack("{s:o}", "error", n < 0 ? json_string("memory is short") : reply_text(text));
 	return exit;
+}
+
+json_t *reply_run(const struct branch *b)
+{
+	return branch_is_removed(b) ? json_null() : reply_path(b->path);
+}
+
+enum op_exit reply_removed(json_t **ret, const struct branch *b)
+{
+	return reply_error(ret, OP_FAILED, "%s: its run was removed; make it again with mkdir %s, or go on in a new one: expfs branch "
+			   "NEW --from %s", b->name, b->path, b->name);
 }

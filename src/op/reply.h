@@ -4,11 +4,17 @@
 
 #include "op/op.h"
 
+struct branch;
+
 /* Text of any encoding as JSON: bytes that are no UTF-8 are written \xHH. */
 json_t *reply_text(const char *bytes);
 
 /* A path of the room exp, as users write it: with a slash in front. */
 json_t *reply_path(const char *path);
+
+/* The path of a branch's run, null if that was removed; the answer to who wants it to take something then. */
+json_t *reply_run(const struct branch *b);
+enum op_exit reply_removed(json_t **ret, const struct branch *b);
 
 /* A time in ns since 1970, as in RFC 3339; and such a text as the clock of the process shows it, "" where it is none. */
 #define REPLY_TIME_TEXT 32

@@ -28,19 +28,13 @@ static enum op_exit get_branch(struct expfs *ex, const json_t *args, struct bran
 {
 	const char *name = json_string_value(json_object_get(args, "branch"));
 	_cleanup_free_ char *path = reply_get_path(args);
-	struct tracked_row t;
 	int r;
 
 	if (!name && !path)
 		return reply_error(ret, OP_USAGE, "no branch is given");
 	r = name ? branch_by_name(ex, NULL, name, ret_branch) : branch_of_path(ex, path, ret_branch);
 	if (r == 0) {
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = tracked_by_dir(db, ret_branch->ino, &t);
-	}
-	if (r == 0) {
-		*ret_run = t.id;
+		*ret_run = ret_branch->top;
 		return OP_DONE;
 	}
 	branch_free(ret_branch);
@@ -97,6 +91,8 @@ static enum op_exit record(struct expfs *ex, const struct branch *b, uint64_t ru
 	struct record k = { .run = run, .step = json_integer_value(step), .values = json_object_get(args, "values") };
 	int r;
 
+	if (branch_is_removed(b))
+		return reply_removed(ret, b);
 	if (!json_is_integer(step) || k.step < 0 || !are_right(k.values))
 		return reply_error(ret, OP_USAGE, "signal: a step, and names with numbers, are wanted");
 	r = expfs_write(ex, tx_record, &k);
@@ -137,7 +133,7 @@ static enum op_exit show(struct expfs *ex, const struct branch *b, uint64_t run,
 		return reply_error(ret, OP_FAILED, "%s: signal: %s", b->name, strerror(-r));
 	if (name && c.n == 0)
 		return reply_error(ret, OP_NO, "%s: has no curve %s; expfs signal %s shows those that it has", b->name, name, b->name);
-	*ret = json_pack("{s:o, s:o, s:o}", "branch", reply_text(b->name), "run", reply_path(b->path), "curves", curves_json(&c, NULL));
+	*ret = json_pack("{s:o, s:o, s:o}", "branch", reply_text(b->name), "run", reply_run(b), "curves", curves_json(&c, NULL));
 	return OP_DONE;
 }
 

@@ -147,8 +147,10 @@ static int add_branch(struct expfs *ex, struct cred *cred, const struct branch *
 	if (r < 0)
 		return r;
 	json_array_append_new(branches, json_pack("{s:o, s:o, s:O, s:O, s:O, s:O}", "name", reply_text(b->name), "run",
-						  reply_path(b->path), "head", head, "pending", pending, "latest", latest,
+						  reply_run(b), "head", head, "pending", pending, "latest", latest,
 						  "best", best));
+	if (branch_is_removed(b))
+		return 0;
 	r = warn_of_checkpoints(ex, b, json_is_null(latest), warnings);
 	return r < 0 ? r : warn_of_manifests(ex, b, warnings);
 }

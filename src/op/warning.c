@@ -203,7 +203,7 @@ static int list_duplicates(struct db *db, uint64_t run, struct found *f)
 
 static int list_manifests(struct db *db, uint64_t run, struct found *f)
 {
-	return tracked_list_role(db, run, ROLE_MANIFEST, add_path, f);
+	return tracked_list_role(db, run, ROLE_MANIFEST, true, add_path, f);
 }
 
 /* Of the run of a branch. */
