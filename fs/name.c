@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "exp/keeper.h"
+#include "exp/leaving.h"
 #include "exp/track.h"
 #include "exp/undo.h"
 #include "fs.h"
@@ -463,8 +464,12 @@ static void remove_name(fuse_req_t req, fuse_ino_t parent, const char *name, boo
 	struct names n = { .fs = fs, .parent = parent, .name = name, .is_dir = is_dir };
 	int r = view_is(parent) ? -EROFS : fs_check_name(name);
 
+	uint64_t leaving = r == 0 && !is_dir ? leaving_judge(fs->ex, parent, name) : 0;
+
 	if (r == 0)
 		r = names_write(&n, expfs_write_freeing, tx_remove);
+	if (r == 0)
+		leaving_taken(fs->ex, leaving);
 	names_reply_taken(req, r, parent, name, n.unlinked);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/leaving.h"
 #include "exp/track.h"
 #include "exp/undo.h"
 #include "names.h"
@@ -202,14 +203,19 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 	struct fs *fs = fs_of(req);
 	struct names n = { .fs = fs, .parent = parent, .name = name, .newparent = newparent, .newname = newname,
 			   .flags = flags };
+	uint64_t leaving = 0;
 	int r = view_is(parent) || view_is(newparent) ? -EROFS : fs_check_name(name);
 
 	if (r == 0)
 		r = fs_check_name(newname);
 	if (r == 0 && (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE)))
 		r = -EINVAL;
+	if (r == 0 && newparent != parent) /* another run's, perhaps */
+		leaving = leaving_judge(fs->ex, parent, name);
 	if (r == 0)
 		r = names_write(&n, expfs_write, tx_rename);
+	if (r == 0)
+		leaving_taken(fs->ex, leaving);
 	if (r == 0 && n.got_role)
 		file_seal_left_alone(fs->ex, n.got_role);
 	if (r == 0 && newparent != parent)

@@ -16,6 +16,26 @@ load experiments
     equal "$(getfattr --only-values -n user.expfs.branch "$R/step_1.safetensors")" r
 }
 
+@test "a checkpoint that goes to another run or is removed as soon as it is saved is an experiment of its own run" {
+    local run
+    for run in a b c; do
+        mkdir "$MNT/runs/$run"
+        echo "lr: 0.$((16#$run))" >"$MNT/runs/$run/config.yaml"
+    done
+    weights "$SCRATCH/weights" w
+    python3 - "$SCRATCH/weights" "$MNT/runs" <<'PY'
+import os, shutil, sys
+a, b, c = (f"{sys.argv[2]}/{run}/model.safetensors" for run in "abc")
+shutil.copyfile(sys.argv[1], a)
+os.rename(a, c)
+shutil.copyfile(sys.argv[1], b)
+os.unlink(b)
+PY
+    equal "$(cat "$MNT/branches/a/HEAD")" "$(hp '{"lr": 0.10}')$(model w)$NONE"
+    equal "$(cat "$MNT/branches/b/HEAD")" "$(hp '{"lr": 0.11}')$(model w)$NONE"
+    equal "$(cat "$MNT/branches/c/HEAD")" "$(hp '{"lr": 0.12}')$(model w)$NONE"
+}
+
 @test "what is absent is eight zeros, and a run of which all is absent has no experiment" {
     head -c 100 /dev/urandom >"$R/step_1.ckpt"
     equal "$(head_of)/$(pending)" "None/:None"

@@ -129,6 +129,22 @@ PY
 
 # --- directories ---
 
+@test "what is being written while its run is renamed is a version of the renamed run" {
+    checkpoint zip "$SCRATCH/1" $SIZE 1
+    python3 - "$SCRATCH/1" "$R" "$MNT/runs/new" <<'PY'
+import os, sys
+data = open(sys.argv[1], "rb").read()
+with open(sys.argv[2] + "/last.pt", "wb") as f:
+    f.write(data[:1000])
+    f.flush()
+    os.rename(*sys.argv[2:])
+    f.write(data[1000:])
+PY
+    cmp "$MNT/runs/new/.expfs/history/last.pt/1.pt" "$SCRATCH/1"
+    equal "$(readlink "$MNT/branches/new/latest")" "../../runs/new/last.pt"
+    refused 1 "$EXPFS" history "$R/last.pt"
+}
+
 @test "a directory checkpoint is a version with its files each time that it is complete again" {
     save_dir "$R/checkpoint-5" 1
     cp -r "$R/checkpoint-5" "$SCRATCH/one"
@@ -148,6 +164,40 @@ PY
     save_dir "$R/checkpoint-5" 9
     equal "$(versions checkpoint-5)" "1 2 3 4 "
     not test -e "$H/checkpoint-5/model.bin"
+}
+
+@test "a directory checkpoint that is removed as soon as it is complete is a version" {
+    save_dir "$SCRATCH/five" 1
+    python3 - "$SCRATCH/five" "$R/checkpoint-5" <<'PY'
+import os, shutil, sys
+shutil.copytree(*sys.argv[1:])
+shutil.rmtree(sys.argv[2])
+PY
+    equal "$(versions checkpoint-5)" "1 "
+    diff -r "$H/checkpoint-5/1" "$SCRATCH/five"
+    python3 - "$SCRATCH/five" "$R/checkpoint-6" "$D/elsewhere" <<'PY'
+import os, shutil, sys
+shutil.copytree(*sys.argv[1:3])
+os.rename(sys.argv[2] + "/model.bin", sys.argv[3])
+PY
+    equal "$(versions checkpoint-6)" "1 "
+}
+
+@test "a file that is made and removed beside those of a new directory checkpoint makes no version" {
+    save_dir "$SCRATCH/five" 1
+    python3 - "$SCRATCH/five" "$R/checkpoint-5" <<'PY'
+import os, shutil, sys
+shutil.copytree(*sys.argv[1:])
+os.chdir(sys.argv[2])
+for i in range(5):
+    for name, text in ("lock", ""), ("x.tmp", "text"):
+        with open(name, "w") as f:
+            f.write(text)
+        os.unlink(name)
+shutil.rmtree(sys.argv[2])
+PY
+    equal "$(versions checkpoint-5)" "1 "
+    diff -r "$H/checkpoint-5/1" "$SCRATCH/five"
 }
 
 @test "a directory that is being removed makes no version of what is left" {

@@ -53,6 +53,7 @@ struct expfs {
 	struct kept *kept;             /* exp/kept.h */
 	atomic_uint track_faults;      /* exp/track.h */
 	atomic_uint experiment_faults; /* checkpoints whose experiment could not be found out */
+	_Atomic uint64_t leaving[64];  /* exp/leaving.h */
 	atomic_uint untold;            /* names that lead to something else, which the kernel does not know yet */
 	pthread_mutex_t settle_lock;   /* one at a time finds out experiments; before all other locks */
 	char *mountpoint;   /* absolute, or NULL while not mounted */

@@ -490,7 +490,7 @@ static int load(struct expfs *ex, const struct tracked_row *t, struct judgement 
 	return 0;
 }
 
-static int judge(struct expfs *ex, const struct tracked_row *t)
+int judge_path(struct expfs *ex, const struct tracked_row *t)
 {
 	for (int i = 0; i < TRIES; i++) {
 		_cleanup_(cleanup_judgement) struct judgement *j = NULL;
@@ -519,7 +519,7 @@ int judge_changed(struct expfs *ex, uint64_t run)
 		}
 		for (int i = 0; i < n && r == 0; i++) {
 			after = t[i].id;
-			r = judge(ex, &t[i]);
+			r = judge_path(ex, &t[i]);
 		}
 	} while (n == BATCH && r == 0);
 	return n < 0 ? n : expfs_takes_nothing(r) ? 0 : r;

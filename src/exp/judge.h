@@ -19,6 +19,9 @@ int judge_changed(struct expfs *ex, uint64_t run);
  * known unless it was saved again. */
 int tx_judge_set_good(struct db *db, struct tracked_row *t, const struct version_row *v, uint64_t was);
 
+/* One path. */
+int judge_path(struct expfs *ex, const struct tracked_row *t);
+
 /* What keeps a checkpoint as it stands now from being complete, as text that continues
  * "PATH: "; *ret is NULL if nothing does. To be freed. */
 enum judge_kind { JUDGE_TORN, JUDGE_PASSING /* for now only */, JUDGE_MIXED };

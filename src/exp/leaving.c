@@ -1,0 +1,111 @@
+#include "exp/leaving.h"
+
+#include <string.h>
+
+#include "exp/complete.h"
+#include "exp/judge.h"
+#include "meta/dirent.h"
+#include "util/log.h"
+
+#define LEAVING ARRAY_SIZE(((struct expfs *)NULL)->leaving)
+#define DEPTH_MAX 4096 /* damaged rows may go round in a circle */
+
+/* The checkpoint that the directory is, or is in. */
+static int find_checkpoint(struct db *db, uint64_t dir, struct tracked_row *ret)
+{
+	struct dirent_row d = { .parent = dir };
+	int r = 0;
+
+	for (unsigned depth = 0; r == 0 && d.parent != META_ROOT; depth++) {
+		r = tracked_by_dir(db, d.parent, ret);
+		if (r == 0 && ret->role == ROLE_WEIGHTS)
+			return 0;
+		if (r == 0 || r == -ENOENT)
+			r = depth < DEPTH_MAX ? dirent_of(db, d.parent, &d, NULL) : -EUCLEAN;
+	}
+	return r < 0 ? r : -ENOENT;
+}
+
+/* The path, or the checkpoint directory in which it is, if that was changed. */
+static int find(struct expfs *ex, uint64_t dir, const char *name, struct tracked_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct tracked_row t;
+	int r = tracked_list_changed(db, 0, 0, ret, 1);
+
+	if (r <= 0) /* mostly nothing is unjudged */
+		return r < 0 ? r : -ENOENT;
+	r = tracked_by_dir(db, dir, &t);
+	if (r == 0)
+		r = tracked_by_name(db, t.id, name, ret);
+	if (r == 0 && !ret->is_dir && ret->changed)
+		return 0;
+	r = r == 0 || r == -ENOENT ? find_checkpoint(db, dir, ret) : r;
+	return r == 0 && !ret->changed ? -ENOENT : r;
+}
+
+/* Did it come last? */
+static int is_last(struct expfs *ex, const struct tracked_row *t, uint64_t ino)
+{
+	_cleanup_members_ struct members m = { 0 };
+	uint64_t own = 0, last = 0;
+	int r = members_load(ex, t->ino, &m);
+
+	for (size_t i = 0; i < m.n && r == 0; i++) {
+		uint64_t at = MAX(m.v[i].row.order, m.v[i].row.ino); /* one sequence numbers both */
+
+		own = m.v[i].row.ino == ino ? at : own;
+		last = MAX(last, at);
+	}
+	return r < 0 ? r : own == last;
+}
+
+/* Is it no part of a new checkpoint: left from the last complete version, which has it, or made after all others and
+ * neither a marker nor weights? */
+static int is_passing(struct expfs *ex, const struct tracked_row *t, uint64_t dir, const char *name)
+{
+	struct inode_row row;
+	struct dirent_row d;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = dirent_get(db, dir, name, &d);
+		if (r == 0)
+			r = inode_get(db, d.ino, &row);
+	}
+	if (r < 0)
+		return r;
+	if (row.begin < t->good)
+		return 1;
+	return role_is_marker(name) || role_weights_suffix(name, strlen(name)) ? 0 : is_last(ex, t, d.ino);
+}
+
+uint64_t leaving_judge(struct expfs *ex, uint64_t dir, const char *name)
+{
+	struct tracked_row t;
+	int r = find(ex, dir, name, &t);
+
+	if (r < 0)
+		return 0;
+	if (t.is_dir && t.changed == atomic_load(&ex->leaving[t.id % LEAVING]))
+		return t.id;
+	r = t.is_dir ? is_passing(ex, &t, dir, name) : 0;
+	if (r > 0)
+		return 0;
+	if (r == 0)
+		r = judge_path(ex, &t);
+	if (r < 0 && r != -ENOENT && !expfs_takes_nothing(r))
+		log_msg("%s: could not be judged before it was taken away: %s", name, strerror(-r));
+	return t.is_dir ? t.id : 0;
+}
+
+void leaving_taken(struct expfs *ex, uint64_t checkpoint)
+{
+	_cleanup_(cleanup_reader) struct db *db = checkpoint ? meta_reader(ex->meta) : NULL;
+	struct tracked_row t;
+
+	if (db && tracked_get(db, checkpoint, &t) == 0)
+		atomic_store(&ex->leaving[t.id % LEAVING], t.changed);
+}

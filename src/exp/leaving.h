@@ -1,0 +1,16 @@
+/* A checkpoint that is taken away before anybody judged it, as within a second of its save. While it is there it can be
+ * told whether it is complete, and of which experiment; a directory without its first file has no version for ever. So
+ * it is judged before. But of a directory from which file after file is taken that is done only once, and not for a
+ * file that is no part of what was saved: one left from the version before, or one that only came last, as a lock. */
+#ifndef EXPFS_LEAVING_H
+#define EXPFS_LEAVING_H
+
+#include "exp/expfs.h"
+#include "meta/tracked.h"
+
+/* Before the name is taken from the directory, and after it was. Not to be called with a lock or a reader of the
+ * database, nor in a transaction; a failure is of no concern. checkpoint: what leaving_judge() gave, a tracked path or 0. */
+uint64_t leaving_judge(struct expfs *ex, uint64_t dir, const char *name);
+void leaving_taken(struct expfs *ex, uint64_t checkpoint);
+
+#endif
