@@ -227,6 +227,27 @@ $second"
     equal "$(ls "$MNT/.expfs/history/runs/r" | tr '\n' ' ')" "last.safetensors "
 }
 
+@test "forget keeps the last checkpoint of an experiment whether its path is there or not" {
+    local experiment
+    echo "lr: 0.1" >"$R/config.yaml"
+    weights "$R/step_1.safetensors" w 1
+    weights "$R/step_2.safetensors" w 2
+    experiment=$(hash_of "$R/step_2.safetensors")
+    cp "$R/step_2.safetensors" "$SCRATCH"
+    rm "$R"/step_*
+    run "$EXPFS" forget "$R/step_2.safetensors" 3>&-
+    equal $status 0
+    run "$EXPFS" forget "$R/step_2.safetensors@1" 3>&-
+    equal $status 1
+    [[ $output == *"version 1 is needed: it is the last checkpoint of its experiment" ]]
+    "$EXPFS" forget "$R/step_1.safetensors@1" 3>&-
+    "$EXPFS" load "$experiment" "$R" 3>&-
+    cmp "$R/step_2.safetensors" "$SCRATCH/step_2.safetensors"
+    rm -r "$R"
+    "$EXPFS" forget --store "$STORE" runs/r/step_2.safetensors 3>&-
+    not "$EXPFS" history --store "$STORE" runs/r/step_2.safetensors 3>&-
+}
+
 @test "a checkpoint that was closed before the daemon is killed has its experiment afterwards" {
     local i
     for i in 1 2 3; do

@@ -46,10 +46,37 @@ static int add_size(void *arg, const struct member_row *m, const char *name)
 	return 0;
 }
 
-/* Does an experiment need the version? Of a run that is gone none needs any. */
-static int is_on_line(struct db *db, const struct tracked_row *t, const struct version_row *v)
+/* The checkpoint of an experiment that a load of it takes, found out once for versions that follow each other. */
+struct last_checkpoint {
+	uint64_t experiment, version;
+};
+
+static int find_last(struct db *db, const struct tracked_row *t, uint64_t experiment, struct last_checkpoint *ret)
 {
-	struct tracked_row run, last;
+	struct version_row v;
+	struct tracked_row last;
+	int r;
+
+	if (ret->experiment == experiment)
+		return 0;
+	ret->version = 0;
+	r = tracked_latest(db, TRACKED_EXPERIMENT, experiment, NULL, &last);
+	if (r == 0)
+		ret->version = last.good;
+	if (r == -ENOENT) { /* all were deleted, and can be brought back */
+		r = version_last_of_experiment(db, experiment, NO_STEP, t->run, &v);
+		if (r == 0)
+			ret->version = v.id;
+	}
+	ret->experiment = experiment;
+	return r == -ENOENT ? 0 : r;
+}
+
+/* Does an experiment need the version? Of a run that is gone none needs any. */
+static int is_on_line(struct db *db, const struct tracked_row *t, const struct version_row *v,
+		      struct last_checkpoint *last)
+{
+	struct tracked_row run;
 	struct line_row line;
 	uint64_t until;
 	int r = tracked_get(db, t->run, &run);
@@ -58,8 +85,8 @@ static int is_on_line(struct db *db, const struct tracked_row *t, const struct v
 		return r;
 	switch (t->role) {
 	case ROLE_WEIGHTS:
-		r = v->experiment ? tracked_latest(db, TRACKED_EXPERIMENT, v->experiment, NULL, &last) : -ENOENT;
-		return r == 0 ? last.good == v->id : r == -ENOENT ? 0 : r;
+		r = find_last(db, t, v->experiment, last);
+		return r < 0 ? r : v->experiment && last->version == v->id;
 	case ROLE_HP:
 	case ROLE_MODEL:
 	case ROLE_DATA:
@@ -71,7 +98,7 @@ static int is_on_line(struct db *db, const struct tracked_row *t, const struct v
 	return 0;
 }
 
-static int load_details(struct expfs *ex, struct db *db, struct history *h, struct history_version *v)
+static int load_details(struct db *db, struct history *h, struct history_version *v, struct last_checkpoint *last)
 {
 	struct content_row content;
 	int r = checkpoint_is_there(db, &h->tracked, &v->row);
@@ -79,7 +106,7 @@ static int load_details(struct expfs *ex, struct db *db, struct history *h, stru
 	if (r < 0)
 		return r;
 	v->held = r;
-	r = is_on_line(db, &h->tracked, &v->row);
+	r = is_on_line(db, &h->tracked, &v->row, last);
 	if (r < 0)
 		return r;
 	v->on_line = r;
@@ -111,6 +138,7 @@ void history_stat_live(struct expfs *ex, struct version_row *v)
 /* All of it as of one moment. */
 static int load_versions(struct expfs *ex, const char *path, struct history *h)
 {
+	struct last_checkpoint last = { .experiment = 0 };
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	int r = tracked_by_path(db, path, &h->tracked);
 
@@ -119,7 +147,7 @@ static int load_versions(struct expfs *ex, const char *path, struct history *h)
 	if (r == 0)
 		r = version_list(db, h->tracked.id, add_version, h);
 	for (size_t i = 0; i < h->n && r == 0; i++)
-		r = load_details(ex, db, h, &h->v[i]);
+		r = load_details(db, h, &h->v[i], &last);
 	return r;
 }
 
@@ -386,6 +414,7 @@ static int tx_forget(struct db *db, void *arg)
 {
 	struct forgetting *f = arg;
 	const struct tracked_row *was = &f->h->tracked;
+	struct last_checkpoint last = { .experiment = 0 };
 	struct tracked_row t;
 	int r = tracked_get(db, was->id, &t);
 
@@ -399,7 +428,7 @@ static int tx_forget(struct db *db, void *arg)
 
 		if (!f->marked[i])
 			continue;
-		r = is_on_line(db, &t, &v->row); /* since it was loaded */
+		r = is_on_line(db, &t, &v->row, &last); /* since it was loaded */
 		r = r > 0 ? -EAGAIN : r == 0 ? forget_version(db, f, &v->row) : r;
 	}
 	if (r == 0)
