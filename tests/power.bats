@@ -26,7 +26,20 @@ sync_names() { sync "$D/other"; }
 power_cut() {
     xfs_io -x -c shutdown "$SCRATCH/disk"
     disk_back
+    find "$STORE/objects" -type f -exec sha256sum {} + | cut -c -64 >"$SCRATCH/on_disk"
     mount_store
+}
+
+# came PATH FILE: the disk had the bytes of FILE when the power failed, for the keeper was faster than the test, as on a
+# machine that stands still for some seconds: then PATH must have them, and there is nothing more to see.
+came() {
+    grep -q "$(sha256sum <"$2" | cut -c -64)" "$SCRATCH/on_disk" || return 1
+    cmp "$1" "$2"
+}
+
+came_bytes() { # PATH SIZE SEED
+    bytes "$SCRATCH/new" "$2" "$3"
+    came "$1" "$SCRATCH/new"
 }
 
 # The daemon is gone, and the disk has what it had when it failed.
@@ -68,8 +81,9 @@ is_only() { # PATH SIZE LETTER
     mv "$D/latest.pt.tmp" "$D/latest.pt"
     sync_names
     power_cut
-    is_bytes "$D/latest.pt" 3000000 1
     not test -e "$D/latest.pt.tmp"
+    came_bytes "$D/latest.pt" 3000000 2 && return 0
+    is_bytes "$D/latest.pt" 3000000 1
     "$EXPFS" status "$MNT" 3>&- | grep 'power cut 1 have their content from before, 0 that were new are gone'
     grep '^.*/d/latest.pt: was not whole on the disk after a power cut' "$STORE/log"
 }
@@ -90,6 +104,8 @@ is_only() { # PATH SIZE LETTER
     sync_names
     cd /
     power_cut
+    checkpoint zip "$SCRATCH/new" 1000 2
+    came "$MNT/runs/r/b.pt" "$SCRATCH/new" && return 0
     cmp "$MNT/runs/r/a.pt" "$MNT/runs/r/b.pt"
     equal "$(xattr "$MNT/runs/r/b.pt" user.expfs.hash)" "$b"
 }
@@ -101,7 +117,8 @@ is_only() { # PATH SIZE LETTER
     bytes "$D/last.ckpt" 2000000 3
     sync_names
     power_cut
-    is_bytes "$D/last.ckpt" 3000000 1
+    came_bytes "$D/last.ckpt" 2000000 3 && return 0
+    is_bytes "$D/last.ckpt" 3000000 1 || came_bytes "$D/last.ckpt" 3000000 2
 }
 
 @test "a checkpoint that latest led to, and that the disk lost, leaves a sound store, and latest leads to the one before" {
@@ -115,7 +132,11 @@ is_only() { # PATH SIZE LETTER
     umount_store
     "$EXPFS" fsck "$STORE"
     mount_store
+    checkpoint zip "$SCRATCH/new" 3000000 3
+    came "$D/step_5.pt" "$SCRATCH/new" && return 0
     equal "$(readlink "$D/.expfs/latest")" ../last.pt
+    checkpoint zip "$SCRATCH/new" 3000000 2
+    came "$D/last.pt" "$SCRATCH/new" && return 0
     checkpoint zip "$SCRATCH/wanted" 3000000 1
     cmp "$D/last.pt" "$SCRATCH/wanted"
 }
@@ -139,10 +160,9 @@ is_only() { # PATH SIZE LETTER
     mv "$D/a" "$D/b"
     sync_names
     power_cut
-    not test -e "$D/step_1.pt"
     not test -e "$D/a"
-    not test -e "$D/b"
-    equal "$(ls "$D")" other
+    came_bytes "$D/step_1.pt" 3000000 1 || not test -e "$D/step_1.pt"
+    came_bytes "$D/b" 3000000 2 || not test -e "$D/b"
 }
 
 @test "what fsync acknowledged is there, and so is what was closed before an fsync of its directory" {
@@ -311,8 +331,10 @@ os.rename("latest.pt.tmp", "latest.pt")
 PY
     sync_names
     power_cut
-    is_only "$D/latest.pt" 3000000 A
     not test -e "$D/latest.pt.tmp"
+    head -c 3000000 /dev/zero | tr '\0' B >"$SCRATCH/new"
+    came "$D/latest.pt" "$SCRATCH/new" && return 0
+    is_only "$D/latest.pt" 3000000 A
 }
 
 @test "a save that is renamed over another before it is closed is the other one until then, synced as its directory may be" {
@@ -417,11 +439,13 @@ PY
 @test "what was written by redirection of a shell is there as a whole, or not" {
     bytes "$SCRATCH/new" 300000 1
     cat "$SCRATCH/new" >"$D/new.pt"
-    echo "lr: 0.1" >"$D/config.yaml"
+    echo "lr: 0.1" | tee "$SCRATCH/config" >"$D/config.yaml"
     : >"$D/done"
     sync_names
     power_cut
-    equal "$(ls "$D" | xargs)" "done other"
+    test -e "$D/done"
+    came "$D/new.pt" "$SCRATCH/new" || not test -e "$D/new.pt"
+    came "$D/config.yaml" "$SCRATCH/config" || not test -e "$D/config.yaml"
 }
 
 @test "on a full disk what was synced of a file that is copied to be changed is not given up" {
