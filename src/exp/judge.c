@@ -112,6 +112,19 @@ int tx_judge_set_good(struct db *db, struct tracked_row *t, const struct version
 	return r == -ENOENT ? 0 : r;
 }
 
+/* Of the version as it is by now: its content can have been replaced by an equal one, and then perhaps not been read. */
+static int note_complete(struct db *db, struct version_row *v)
+{
+	struct version_row now;
+	int r = version_get(db, v->id, &now);
+
+	if (r < 0 || now.object != v->object)
+		return r < 0 && r != -ENOENT ? r : -EAGAIN;
+	now.complete = v->complete;
+	*v = now;
+	return version_update(db, v);
+}
+
 static int tx_judge_file(struct db *db, void *arg)
 {
 	struct judgement *j = arg;
@@ -128,7 +141,7 @@ static int tx_judge_file(struct db *db, void *arg)
 	for (size_t i = 0; i < j->n && r == 0; i++) {
 		struct version_row *v = &j->v[i];
 
-		r = j->fresh[i] ? version_update(db, v) : 0;
+		r = j->fresh[i] ? note_complete(db, v) : 0;
 		if (r == 0 && v->complete == 1 && j->fresh[i])
 			r = put_due(db, &t, v);
 		if (r == 0 && v->complete == 1 && !any)
