@@ -36,6 +36,27 @@ for e in errno.ENOMEM, errno.ENFILE, errno.EMFILE:
 PY
 }
 
+@test "a version whose object is replaced between its look-up and its opening is read" {
+    head -c 128 /dev/zero >"$SCRATCH/plan"
+    store_init
+    EXPFS_FAULTS=$SCRATCH/plan mount_store
+    checkpoint zip "$D/last.pt" 100000 1
+    cp "$D/last.pt" "$SCRATCH/1"
+    checkpoint zip "$D/last.pt" 100000 2
+    test -e "$D/.expfs/history/last.pt/1.pt"
+    umount_store
+    EXPFS_FAULTS=$SCRATCH/plan mount_store # no object is open
+    python3 - "$SCRATCH" "$D/.expfs/history/last.pt/1.pt" 3>&- <<'PY'
+import errno, os, struct, sys
+plan = os.open(sys.argv[1] + "/plan", os.O_RDWR)
+os.stat(sys.argv[2])
+os.pwrite(plan, struct.pack("6i", 1, errno.ENOENT, 0, 1, 0, 0), 0)  # the next one is not there
+assert open(sys.argv[2], "rb").read() == open(sys.argv[1] + "/1", "rb").read()
+where = os.pread(plan, 128, 0)[24:].rstrip(b"\0").decode()
+assert where.startswith("store/object.c") and where.endswith(" openat"), where
+PY
+}
+
 @test "whichever call to the disk fails, the error comes through and nothing else changes" {
     local each=(--each 3)
     long && each=()
