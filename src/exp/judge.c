@@ -121,6 +121,7 @@ static int note_complete(struct db *db, struct version_row *v)
 	if (r < 0 || now.object != v->object)
 		return r < 0 && r != -ENOENT ? r : -EAGAIN;
 	now.complete = v->complete;
+	now.step = v->step;
 	*v = now;
 	return version_update(db, v);
 }
