@@ -1,6 +1,7 @@
 /* Attributes of inodes and the file system. */
 #include <string.h>
 
+#include "exp/closed.h"
 #include "exp/track.h"
 #include "fs.h"
 #include "gate.h"
@@ -54,8 +55,8 @@ void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	fuse_reply_attr(req, &st, fs_attr_timeout(&row));
 }
 
-#define TRACKED \
-	(FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW | FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)
+#define PERMITS (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)
+#define TRACKED (FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW | PERMITS)
 
 struct set {
 	struct expfs *ex;
@@ -97,6 +98,8 @@ static int tx_set(struct db *db, void *arg)
 	row.ctime = s->now;
 	r = inode_update(db, &row);
 	s->drop.n = 0;
+	if (r == 0 && (s->valid & PERMITS))
+		r = tx_closed(s->ex, db, &row);
 	/* Its time decides where it stands among checkpoints, its mode who may read its versions. */
 	if (r == 0 && S_ISREG(row.mode) && (s->valid & TRACKED) && (row.flags & INODE_CLOSED))
 		r = tx_track_inode(s->ex, db, &row, &s->drop);

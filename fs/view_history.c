@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exp/checkpoint.h"
+#include "exp/closed.h"
 #include "exp/experiment.h"
 #include "exp/file.h"
 #include "exp/history.h"
@@ -199,44 +200,12 @@ static void set_stat(struct stat *st, uint64_t size, uint32_t mode, uint32_t uid
 	st->st_mtim = ns_timespec(mtime);
 }
 
-/* The last version of the same path. */
-static int last_version(struct db *db, const struct version_row *v, struct version_row *ret)
-{
-	int r = version_before(db, v->tracked, INT64_MAX, ret);
-
-	return r == -ENOENT ? -ESTALE : r;
-}
-
-/* Who may not read a file, or could not when it was there, does not read what it had before
- * either: an old version shows no more than the last one, and this no more than the file. */
-static int allowed(struct db *db, const struct version_row *v, uint32_t *ret)
-{
-	struct version_row last;
-	struct tracked_row t;
-	struct inode_row now;
-	int r = last_version(db, v, &last);
-
-	if (r == 0)
-		r = tracked_get(db, v->tracked, &t);
-	if (r < 0)
-		return r;
-	*ret = last.mode;
-	if (t.ino && inode_get(db, t.ino, &now) == 0)
-		*ret &= now.mode;
-	return 0;
-}
-
 static int get_version(struct view_req *q, const struct view_key *key, struct version_row *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = reader(q);
-	uint32_t mode;
 	int r = version_get(db, key->n, ret);
 
-	if (r == 0)
-		r = allowed(db, ret, &mode);
-	if (r == 0)
-		ret->mode &= mode;
-	return r;
+	return r < 0 ? r : closed_version(db, ret);
 }
 
 static int stat_version(struct view_req *q, const struct view_key *key, struct stat *ret)
@@ -363,19 +332,12 @@ static int get_member(struct view_req *q, const struct view_key *key, struct mem
 {
 	_cleanup_(cleanup_reader) struct db *db = reader(q);
 	_cleanup_free_ char *name = NULL;
-	struct version_row v, last;
-	struct member_row m;
+	struct version_row v;
 	int r = member_at(db, key->n, PART_PLACE(key->part), ret, &name);
 
 	if (r == 0)
 		r = version_get(db, key->n, &v);
-	if (r == 0)
-		r = last_version(db, &v, &last);
-	if (r < 0)
-		return r;
-	r = member_get(db, last.id, name, &m);
-	ret->mode &= r == 0 ? m.mode : ~0u;
-	return r == -ENOENT ? 0 : r;
+	return r < 0 ? r : closed_member(db, &v, name, ret);
 }
 
 static int stat_member(struct view_req *q, const struct view_key *key, struct stat *ret)

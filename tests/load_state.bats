@@ -293,18 +293,44 @@ time.sleep(600)' "$R" "${files[@]}"
     done
 }
 
-@test "what lies in a closed directory of a checkpoint is closed in history and to a load" {
+# closed_dir: a checkpoint that is a version, with two directories, one of which was closed since
+closed_dir() {
     echo 'lr: 0.1' >"$R/config.yaml"
     checkpoint_dir 10 1 open/shared.txt secret/opt.txt
     chmod 755 "$SCRATCH" "$MNT"
+    H=$MNT/.expfs/history/runs/r/checkpoint-10/1
+    equal "$(readlink "$MNT/branches/r/latest")" ../../runs/r/checkpoint-10
+    as_nobody cat "$H/secret/opt.txt"
     chmod 700 "$R/checkpoint-10/secret"
+}
+
+@test "what lies in a closed directory of a checkpoint is closed in history and to a load" {
+    closed_dir
     local a
     a=$(head_of)
-    as_nobody cat "$MNT/.expfs/history/runs/r/checkpoint-10/1/open/shared.txt"
-    ! as_nobody cat "$MNT/.expfs/history/runs/r/checkpoint-10/1/secret/opt.txt" || fail "it can be read"
+    as_nobody cat "$H/open/shared.txt"
+    not as_nobody cat "$H/secret/opt.txt"
     mkdir "$MNT/runs/n"
     chown nobody "$MNT/runs/n"
     as_nobody sh -c "echo 'lr: 0.2' >'$MNT/runs/n/config.yaml'"
-    ! as_nobody sh -c "echo $a >'$MNT/branches/n/HEAD'" || fail "it can be loaded"
+    not as_nobody sh -c "echo $a >'$MNT/branches/n/HEAD'"
     not test -e "$MNT/runs/n/checkpoint-10"
+    chmod 755 "$R/checkpoint-10/secret"
+    readlink "$MNT/branches/r/latest"
+    as_nobody cat "$H/secret/opt.txt"
+    as_nobody sh -c "echo $a >'$MNT/branches/n/HEAD'"
+}
+
+@test "what was closed in a checkpoint before it went stays closed, also while it is not judged" {
+    closed_dir
+    chmod 600 "$R/checkpoint-10/open/shared.txt"
+    exec 7>>"$R/checkpoint-10/model.safetensors" # it cannot be judged
+    echo >&7
+    not as_nobody cat "$H/secret/opt.txt"
+    not as_nobody cat "$H/open/shared.txt"
+    exec 7>&-
+    rm -r "$R/checkpoint-10"
+    not as_nobody cat "$H/secret/opt.txt"
+    not as_nobody cat "$H/open/shared.txt"
+    as_nobody cat "$H/trainer_state.json"
 }

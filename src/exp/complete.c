@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/closed.h"
 #include "exp/entries.h"
 #include "exp/file.h"
 #include "exp/path.h"
@@ -51,17 +52,12 @@ struct between {
 	unsigned depth;
 };
 
-/* A version has no modes of the directories in it: for whom one of these is closed the file is, instead. */
 static uint32_t mode_of(const struct inode_row *file, const struct between *b)
 {
 	uint32_t mode = file->mode;
 
-	for (; b; b = b->above) {
-		if (!(b->dir->mode & S_IXOTH))
-			mode &= ~(uint32_t)S_IRWXO;
-		if (!(b->dir->mode & (file->gid == b->dir->gid ? S_IXGRP : S_IXOTH)))
-			mode &= ~(uint32_t)S_IRWXG;
-	}
+	for (; b; b = b->above)
+		mode = closed_below(mode, file->gid, b->dir);
 	return mode;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/closed.h"
 #include "exp/entries.h"
 #include "exp/experiment.h"
 #include "exp/settle.h"
@@ -93,33 +94,15 @@ struct search {
 	char **ret_error;
 };
 
-/* An old version is read by no more than may read the last one; name: in a checkpoint directory. */
-static int last_mode(const struct search *q, uint64_t tracked, const char *name, uint32_t *mode)
-{
-	struct version_row last;
-	struct member_row m;
-	int r = q->l->cred ? version_before(q->db, tracked, INT64_MAX, &last) : -ENOENT;
-
-	if (r == 0 && last.is_dir) {
-		r = member_get(q->db, last.id, name, &m);
-		last.mode = m.mode;
-	}
-	if (r == 0)
-		*mode &= last.mode;
-	return r == -ENOENT ? 0 : r;
-}
-
 /* Who may not read a file now, or look into a directory above it, does not get what it was. */
 static int check_read(const struct search *q, const struct tracked_row *t, uint32_t mode, uint32_t uid, uint32_t gid)
 {
-	struct inode_row row = { .mode = mode, .uid = uid, .gid = gid }, now;
+	struct inode_row row = { .mode = mode, .uid = uid, .gid = gid };
 	struct tracked_row up = *t;
 	int r = 0;
 
 	if (!q->l->cred)
 		return 0;
-	if (t->ino && !t->is_dir && inode_get(q->db, t->ino, &now) == 0)
-		row.mode &= now.mode;
 	if (!cred_permits(q->l->cred, &row, R_OK))
 		return -EACCES;
 	for (unsigned depth = 0; r == 0 && up.id != TRACKED_TOP; depth++) {
@@ -139,7 +122,7 @@ static int add_version(void *arg, const struct version_row *v, uint64_t parent, 
 {
 	struct search *q = arg;
 	_cleanup_free_ char *path = NULL;
-	uint32_t mode = v->mode;
+	struct version_row seen = *v;
 	struct tracked_row t;
 	int r = tracked_get(q->db, v->tracked, &t);
 
@@ -147,9 +130,9 @@ static int add_version(void *arg, const struct version_row *v, uint64_t parent, 
 		r = tracked_path(q->db, v->tracked, &path);
 	if (r < 0 || strlen(path) <= q->skip || state_is_of_root(path + q->skip))
 		return MIN(r, 0);
-	r = last_mode(q, v->tracked, "", &mode);
+	r = closed_version(q->db, &seen);
 	if (r == 0)
-		r = check_read(q, &t, mode, v->uid, v->gid);
+		r = check_read(q, &t, seen.mode, v->uid, v->gid);
 	if (r < 0)
 		return load_fail(q->ret_error, r, "/%s: may not be read: %s", path, strerror(-r));
 	return add_file(&q->s->files, &q->s->n, strdup(path + q->skip),
@@ -168,11 +151,12 @@ static int add_member(void *arg, const struct member_row *m, const char *name)
 {
 	const struct add_members *a = arg;
 	struct load_checkpoint *c = a->c;
-	uint32_t mode = m->mode;
-	int r = last_mode(a->q, a->t->id, name, &mode);
+	struct version_row seen = c->version;
+	struct member_row part = *m;
+	int r = seen.is_dir ? closed_member(a->q->db, &seen, name, &part) : closed_version(a->q->db, &seen);
 
 	if (r == 0)
-		r = check_read(a->q, a->t, mode, m->uid, m->gid);
+		r = check_read(a->q, a->t, seen.is_dir ? part.mode : seen.mode, m->uid, m->gid);
 	if (r < 0)
 		return load_fail(a->q->ret_error, r, "%s/%s: may not be read: %s", c->path, name, strerror(-r));
 	return add_file(&c->files, &c->n, *name ? path_join(c->path, name) : strdup(c->path),

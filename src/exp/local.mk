@@ -12,6 +12,8 @@ libexpfs_a_SOURCES += \
 	src/exp/path.c src/exp/path.h \
 	src/exp/cred.c src/exp/cred.h \
 	src/exp/ancestry.c src/exp/ancestry.h \
+	src/exp/inode_names.c src/exp/inode_names.h \
+	src/exp/closed.c src/exp/closed.h \
 	src/exp/track.c src/exp/track.h \
 	src/exp/track_dir.c src/exp/track_path.h \
 	src/exp/step.c src/exp/step.h \

@@ -6,6 +6,7 @@
 
 #include "exp/ancestry.h"
 #include "exp/entries.h"
+#include "exp/inode_names.h"
 #include "exp/kept.h"
 #include "exp/metric.h"
 #include "exp/path.h"
@@ -19,7 +20,6 @@
 #include "meta/version.h"
 #include "util/log.h"
 
-#define NAMES_MAX 1000 /* of one inode that are looked at */
 #define BATCH 256
 #define IMPORTED_BELOW (1ll << 62)
 
@@ -477,41 +477,14 @@ static int track_made(struct expfs *ex, struct db *db, uint64_t dir, const char 
 	return track_file(ex, db, a, name, &d, row, ROLE_SIGNALS, &drop);
 }
 
-struct name_list {
-	struct {
-		struct dirent_row d;
-		char *name;
-	} v[NAMES_MAX];
-	size_t n;
-};
-
-static int add_name(void *arg, const struct dirent_row *d, const char *name, const struct inode_row *row)
-{
-	struct name_list *l = arg;
-
-	if (l->n == NAMES_MAX)
-		return 1;
-	l->v[l->n].d = *d;
-	l->v[l->n].name = strdup(name);
-	return l->v[l->n++].name ? 0 : -ENOMEM;
-}
-
-static void free_names(struct name_list *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		free(l->v[i].name);
-}
-
 static int track_inode(struct expfs *ex, struct db *db, const struct inode_row *row, struct file_drop *drop)
 {
-	_cleanup_(free_names) struct name_list l;
-	int r;
+	_cleanup_inode_names_ struct inode_names l = { .n = 0 };
+	int r = inode_names_read(db, row->ino, &l);
 
-	l.n = 0;
-	r = dirent_names_of(db, row->ino, add_name, &l);
-	for (size_t i = 0; i < l.n && r >= 0; i++)
+	for (size_t i = 0; i < l.n && r == 0; i++)
 		r = track(ex, db, l.v[i].d.parent, l.v[i].name, &l.v[i].d, row, drop);
-	return MIN(r, 0);
+	return r;
 }
 
 /* The version that the path holds was none. */
@@ -568,22 +541,21 @@ static int name_written(struct expfs *ex, struct db *db, uint64_t dir, const cha
 
 static int track_written(struct expfs *ex, struct db *db, uint64_t ino, bool again)
 {
-	_cleanup_(free_names) struct name_list l;
+	_cleanup_inode_names_ struct inode_names l = { .n = 0 };
 	struct content_row content = { .state = CONTENT_SEALED };
 	struct inode_row row;
 	struct written w = { .row = &row, .again = again };
 	int r = inode_get(db, ino, &row);
 
-	l.n = 0;
 	if (r < 0 || (!row.object && !again))
 		return r;
 	r = row.object ? content_get(db, row.object, &content) : 0;
 	if (r == 0)
-		r = dirent_names_of(db, ino, add_name, &l);
-	w.live = r >= 0 && content.state == CONTENT_LIVE;
-	for (size_t i = 0; i < l.n && r >= 0; i++)
+		r = inode_names_read(db, ino, &l);
+	w.live = r == 0 && content.state == CONTENT_LIVE;
+	for (size_t i = 0; i < l.n && r == 0; i++)
 		r = name_written(ex, db, l.v[i].d.parent, l.v[i].name, &w);
-	return MIN(r, 0);
+	return r;
 }
 
 int tx_track_forgotten(struct expfs *ex, struct db *db, struct tracked_row *t)

@@ -1,5 +1,6 @@
 #include "meta/version.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "meta/db.h"
@@ -296,6 +297,22 @@ int member_update(struct db *db, uint64_t version, const struct member_row *m, c
 {
 	return db_run(db, "UPDATE member SET mode=?3, mtime=?4, uid=?5, gid=?6 WHERE version=?1 AND name=?2", "ibiiii",
 		      (int64_t)version, name, strlen(name), (int64_t)m->mode, m->mtime, (int64_t)m->uid, (int64_t)m->gid);
+}
+
+int member_close(struct db *db, uint64_t version, const char *name, uint32_t mode)
+{
+	return db_run(db, "UPDATE member SET mode=mode&?3 WHERE version=?1 AND name=?2", "ibi", (int64_t)version, name,
+		      strlen(name), (int64_t)mode);
+}
+
+int member_close_below(struct db *db, uint64_t version, const char *dir, uint32_t gid, uint32_t same, uint32_t other)
+{
+	_cleanup_free_ char *from = NULL, *to = NULL;
+
+	if (asprintf(&from, "%s/", dir) < 0 || asprintf(&to, "%s%c", dir, '/' + 1) < 0)
+		return -ENOMEM;
+	return db_run(db, "UPDATE member SET mode=mode&iif(gid=?4, ?5, ?6) WHERE version=?1 AND name>=?2 AND name<?3", "ibbiii",
+		      (int64_t)version, from, strlen(from), to, strlen(to), (int64_t)gid, (int64_t)same, (int64_t)other);
 }
 
 int member_move(struct db *db, uint64_t version, uint64_t to)

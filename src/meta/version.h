@@ -87,6 +87,9 @@ struct member_row {
 };
 int member_insert(struct db *db, uint64_t version, const struct member_row *row, const char *name);
 int member_update(struct db *db, uint64_t version, const struct member_row *row, const char *name); /* all but object, size */
+/* Takes from the modes of a file, or of those in a directory whether they have its group or another, what is not in these. */
+int member_close(struct db *db, uint64_t version, const char *name, uint32_t mode);
+int member_close_below(struct db *db, uint64_t version, const char *dir, uint32_t gid, uint32_t same, uint32_t other);
 int member_move(struct db *db, uint64_t version, uint64_t to); /* in place of those that to had */
 int member_get(struct db *db, uint64_t version, const char *name, struct member_row *ret); /* -ENOENT */
 
