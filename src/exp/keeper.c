@@ -245,6 +245,16 @@ void keeper_settle(struct expfs *ex)
 		;
 }
 
+uint64_t keeper_waiting(struct expfs *ex)
+{
+	struct keeper *k = ex->keeper;
+
+	if (!k)
+		return 0;
+	scoped_lock(&k->lock);
+	return k->forgotten.n + k->doomed.n;
+}
+
 static bool was_any_removed(struct keeper *k, uint64_t before)
 {
 	scoped_lock(&k->lock);

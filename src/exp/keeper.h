@@ -30,4 +30,7 @@ void keeper_settle(struct expfs *ex);
  * kept of what it took the place of. */
 bool keeper_reap(struct expfs *ex);
 
+/* How many objects, and inodes without a name, wait to be removed. */
+uint64_t keeper_waiting(struct expfs *ex);
+
 #endif

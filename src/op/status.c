@@ -10,6 +10,7 @@
 #include "exp/path.h"
 #include "exp/root.h"
 #include "meta/content.h"
+#include "meta/waiting.h"
 #include "op/reply.h"
 #include "op/status.h"
 #include "op/warning.h"
@@ -68,6 +69,25 @@ static int get_space(struct expfs *ex, struct space *ret)
 	ret->unique = sums.unique;
 	ret->stored = sums.stored;
 	return add_live(ex, ret);
+}
+
+/* What waits. Look-ups, as for this answer, do what they ask about themselves; the rest is what has to wait. */
+static int background_json(struct expfs *ex, json_t **ret)
+{
+	struct waiting w;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = waiting_count(db, &w);
+	}
+	if (r < 0)
+		return r;
+	*ret = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "unjudged", (json_int_t)w.unjudged, "due", (json_int_t)w.due,
+			 "moved", (json_int_t)w.moved, "events", (json_int_t)w.events, "unsynced", (json_int_t)w.unsynced,
+			 "removals", (json_int_t)keeper_waiting(ex), "untold", (json_int_t)atomic_load(&ex->untold));
+	return *ret ? 0 : -ENOMEM;
 }
 
 static json_t *checkpoint_json(const struct checkpoint *c)
@@ -192,7 +212,8 @@ static int add_roots(struct expfs *ex, struct cred *cred, const char *path, json
 
 int status_json(struct expfs *ex, struct cred *cred, const char *path, json_t **ret)
 {
-	_cleanup_json_ json_t *branches = json_array(), *warnings = json_array(), *roots = json_object();
+	_cleanup_json_ json_t *branches = json_array(), *warnings = json_array(), *roots = json_object(),
+		     *background = NULL;
 	bool read_only = expfs_is_read_only(ex);
 	struct space s = { 0 };
 	int r;
@@ -205,14 +226,16 @@ int status_json(struct expfs *ex, struct cred *cred, const char *path, json_t **
 		r = add_roots(ex, cred, path, roots);
 	if (r == 0)
 		r = get_space(ex, &s);
+	if (r == 0)
+		r = background_json(ex, &background);
 	if (r < 0)
 		return r;
-	*ret = json_pack("{s:o, s:o, s:b, s:O, s:O, s:{s:I, s:I, s:I}, s:{s:I, s:I, s:I}}", "store",
+	*ret = json_pack("{s:o, s:o, s:b, s:O, s:O, s:{s:I, s:I, s:I}, s:{s:I, s:I, s:I}, s:O}", "store",
 			 reply_text(store_path(ex->store)), "mount",
 			 ex->mountpoint ? reply_text(ex->mountpoint) : json_null(), "read_only", read_only, "branches",
 			 branches, "warnings", warnings, "space", "raw", (json_int_t)s.raw, "unique", (json_int_t)s.unique,
 			 "stored", (json_int_t)s.stored, "counts", "inodes", (json_int_t)s.inodes, "files",
-			 (json_int_t)s.files, "objects", (json_int_t)s.objects);
+			 (json_int_t)s.files, "objects", (json_int_t)s.objects, "background", background);
 	if (*ret && read_only && ex->read_only_reason)
 		json_object_set_new(*ret, "read_only_reason", reply_text(ex->read_only_reason));
 	json_object_update(*ret, roots);
