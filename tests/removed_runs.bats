@@ -456,3 +456,20 @@ sql() {
     equal "$(ls "$MNT/branches/r/step" | wc -l)" 150
     equal "$(readlink "$MNT/branches/r/latest")" ../../.expfs/history/runs/r/step_150.safetensors/1.safetensors
 }
+
+@test "what was removed before branches of removed runs were kept comes back when the store is opened" {
+    train
+    rm -r "$R"
+    equal "$(readlink "$MNT/branches/r/latest")" ../../.expfs/history/runs/r/step_200.safetensors/1.safetensors
+    umount_store
+    python3 - "$STORE"/*.db <<'PY' # as it was left then
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE tracked SET good=NULL, step=-1, rank=0 WHERE ino IS NULL")
+db.execute("DELETE FROM store WHERE key='given_back'")
+db.commit()
+PY
+    mount_store
+    cmp "$MNT/branches/r/latest" "$SCRATCH/51"
+    equal "$(ls "$MNT/branches/r/step" | tr '\n' ' ')" "100 200 "
+}

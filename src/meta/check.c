@@ -188,7 +188,7 @@ static const char *const repairs_before[] = {
 	"DELETE FROM fact WHERE " NOBODYS_FACT,
 	SCHEMA_ALL_DUE,
 	"INSERT OR IGNORE INTO moved VALUES(1)",
-	"INSERT OR IGNORE INTO moved SELECT id FROM tracked WHERE run=id AND is_dir AND ino IS NULL", /* removed runs */
+	SCHEMA_GIVE_BACK,
 	"UPDATE inode SET flags=flags & ~4 | CASE (SELECT o.state FROM object o WHERE o.id=inode.object)"
 	" WHEN 0 THEN 4 ELSE 0 END WHERE " WRONG_LIVE,
 	"UPDATE inode SET size=(SELECT o.size FROM object o WHERE o.id=inode.object) WHERE " WRONG_SIZE,

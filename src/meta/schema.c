@@ -7,7 +7,7 @@
  *   store    next_id; clean: 1 while no process has the store open for writing;
  *            session: the boot and mount of the disk in which it was last in order
  *            (store_session()); rules: which rules dirent.class was made by; ignored: which keys
- *            facts of configurations do not count
+ *            facts of configurations do not count; given_back: 1 where removed runs were put into moved
  *   inode    one row a file, directory, link, device. object: id of the
  *            content, NULL for an empty file. target: of a symbolic link.
  *            size, blocks (of 512 bytes), mtime: of a live object (below) the
@@ -209,7 +209,7 @@ static const char to_3[] =
 static const char beginning[] =
 	"PRAGMA application_id=0x65787066;"
 	"PRAGMA user_version=3;"
-	"INSERT INTO store VALUES('next_id', 2), ('clean', 1);" SCHEMA_TRACK_ALL;
+	"INSERT INTO store VALUES('next_id', 2), ('clean', 1), ('given_back', 1);" SCHEMA_TRACK_ALL;
 
 int schema_create(struct db *db, unsigned uid, unsigned gid)
 {
@@ -247,6 +247,21 @@ static int migrate(struct db *db, int64_t version)
 
 	if (r == 0)
 		r = make_tracked(db);
+	if (r < 0 && !sqlite3_get_autocommit(db->sql))
+		db_exec(db, "ROLLBACK");
+	return r;
+}
+
+/* Runs that were removed before their branches stayed. */
+static int give_back(struct db *db)
+{
+	static const char sql[] = "BEGIN IMMEDIATE;" SCHEMA_GIVE_BACK ";INSERT OR REPLACE INTO store VALUES('given_back', 1);COMMIT;";
+	int64_t done;
+	int r = meta_get_value(db, "given_back", &done);
+
+	if (r < 0 || done)
+		return r;
+	r = db_exec(db, sql);
 	if (r < 0 && !sqlite3_get_autocommit(db->sql))
 		db_exec(db, "ROLLBACK");
 	return r;
@@ -340,5 +355,5 @@ int schema_check(struct db *db)
 	if (r != 0)
 		return r < 0 ? r : -EUCLEAN;
 	r = schema_sequence(db, &next);
-	return r == 0 ? -EUCLEAN : MIN(r, 0);
+	return r == 0 ? -EUCLEAN : r < 0 ? r : give_back(db);
 }

@@ -35,6 +35,9 @@ int schema_sequence(struct db *db, int64_t *ret_next);
 	"INSERT INTO tracked VALUES(1, 0, X'', 1, 1, 0, 1, 0, NULL, NULL, NULL, -1, 0, 0, 0, 0, NULL);" \
 	"INSERT OR IGNORE INTO moved VALUES(1);"
 
+/* Checkpoints of removed runs are to be given back, where they were not. */
+#define SCHEMA_GIVE_BACK "INSERT OR IGNORE INTO moved SELECT id FROM tracked WHERE run=id AND is_dir AND ino IS NULL"
+
 /* Checkpoints that are of no experiment may only have lost it. */
 #define SCHEMA_ALL_DUE                                                                           \
 	"INSERT OR IGNORE INTO due SELECT v.id, t.run, v.begin FROM version v JOIN tracked t ON"        \
