@@ -439,6 +439,16 @@ PY
     refused 3 "$EXPFS" status "$SCRATCH"
 }
 
+@test "a command that finds no store says all the ways in which one is named" {
+    local command
+    cd "$SCRATCH"
+    for command in status branch log "log mnt" "signal x" "load abcd mnt" "commit mnt"; do
+        # shellcheck disable=SC2086 # several words
+        EXPFS_STORE='' refused 2 "$EXPFS" $command
+        [[ $MESSAGE == *"run it in a mount"*"./NAME"*--store*EXPFS_STORE* ]] || fail "of $command: $MESSAGE"
+    done
+}
+
 @test "status --json says where it is mounted and whether read-only" {
     field() { "$EXPFS" status --store "$STORE" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
     mount_store

@@ -129,7 +129,8 @@ enum op_exit target_open(const char *command, const char *path, const char *stor
 		return OP_DONE;
 	}
 	if (r == -EXDEV && !path) {
-		log_msg("%s: no store is named; give a path in a mount, --store STORE, or EXPFS_STORE", command);
+		log_msg("%s: no store is named; run it in a mount, give a path in one (with a slash: ./NAME), --store STORE, or EXPFS_STORE",
+			command);
 		return OP_USAGE;
 	}
 	log_msg("%s: %s", path ? path : ".",
