@@ -90,6 +90,25 @@ load load_state
     equal "$(basename "$(readlink "$R/.expfs/best")")" step_4.safetensors
 }
 
+@test "the best of the branch is no version off its line of a file that is saved over and over" {
+    local n
+    for n in 1 2 3 4; do
+        echo "lr: 0.$(((n + 1) / 2))" >"$R/config.yaml"
+        weights "$R/last.safetensors" "$n"
+        setfattr -n user.expfs.metric.val_loss -v "0.$((5 - n))" "$R/last.safetensors"
+        [[ $n != 2 ]] || A=$(head_of)
+    done
+    best() { readlink "$MNT/branches/r/best" | sed 's,.*/\(runs/\),\1,'; }
+    equal "$(best)" runs/r/last.safetensors
+    load_state "$A"
+    equal "$(best)" runs/r/last.safetensors
+    weights "$R/last.safetensors" 5
+    setfattr -n user.expfs.metric.val_loss -v 0.6 "$R/last.safetensors"
+    equal "$(best)" runs/r/last.safetensors/5.safetensors
+    load_state "$(hash_of "$R/last.safetensors")"
+    equal "$(best)" runs/r/last.safetensors/5.safetensors
+}
+
 @test "a checkpoint that was begun before a load and completes after it is not on the new line" {
     two_experiments
     weights "$SCRATCH/w" 5

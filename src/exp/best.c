@@ -8,6 +8,7 @@
 #include "exp/removed.h"
 #include "exp/signal.h"
 #include "exp/step.h"
+#include "exp/way.h"
 #include "meta/line.h"
 #include "meta/metric.h"
 
@@ -269,16 +270,23 @@ static int read_sources(struct expfs *ex, struct run *run)
 
 struct reading {
 	struct ranking *ranking;
+	struct way line;
 	uint64_t tracked, version; /* of the last row */
 	size_t begin;  /* the first version of that path */
 	bool counts;
 };
 
+/* Of what was written over later only its own begin and rank tell. */
+static bool is_off(const struct reading *rd, const struct metric_version *v)
+{
+	return v->good ? v->off : !way_has(&rd->line, v->begin, v->rank);
+}
+
 static int add_version(void *arg, const struct metric_version *v)
 {
 	struct reading *rd = arg;
 	struct ranked row = { .tracked = v->tracked, .parent = v->parent, .version = v->id, .experiment = v->experiment,
-			      .step = v->step, .rank = v->rank, .complete = v->complete, .off = v->off };
+			      .step = v->step, .rank = v->rank, .complete = v->complete, .off = is_off(rd, v) };
 	int r = 0;
 
 	if (v->tracked != rd->tracked)
@@ -307,8 +315,11 @@ static int read_versions(struct expfs *ex, struct run *run)
 	if (r == 0) {
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-		r = metric_list_versions(db, run->id, b->names, b->choices, add_version, &rd);
+		r = way_load(db, run->id, &rd.line);
+		if (r == 0)
+			r = metric_list_versions(db, run->id, b->names, b->choices, add_version, &rd);
 	}
+	way_free(&rd.line);
 	if (r < 0) {
 		if (rd.ranking)
 			ranking_free(rd.ranking);

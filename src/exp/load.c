@@ -10,6 +10,7 @@
 #include "exp/path.h"
 #include "exp/put.h"
 #include "exp/track.h"
+#include "exp/way.h"
 #include "meta/content.h"
 #include "meta/dirent.h"
 #include "meta/metric.h"
@@ -261,36 +262,11 @@ static int adopt(struct loading *k, struct db *db, uint64_t at, const struct ver
 	return r < 0 ? r : inode_update(db, &row);
 }
 
-/* On the line of a run stays what led to a version of it: what was begun since the load before, and completed no later;
- * and what led to the one that was loaded then. */
-static int keep_way_to(struct loading *k, struct db *db, struct version_row v)
+static int keep_on_line(void *arg, struct db *db, uint64_t from, int64_t rank)
 {
-	for (;;) {
-		struct line_row load = { 0 };
-		bool came;
-		int r = line_load_before(db, k->t.id, v.begin + 1, &load);
+	struct loading *k = arg;
 
-		if (r < 0 && r != -ENOENT)
-			return r;
-		came = v.begin == load.at; /* from another run, by that load */
-		r = tracked_keep_on_line(db, k->t.id, load.id && !came ? load.at + 1 : load.at, v.rank);
-		if (r < 0 || load.version == 0 || came)
-			return r;
-		r = version_get(db, load.version, &v);
-		if (r < 0)
-			return r == -ENOENT ? 0 : r;
-	}
-}
-
-/* Where there are no weights it is a point of the line. */
-static int keep_way_to_point(struct loading *k, struct db *db)
-{
-	struct line_row line;
-	int r = line_of_experiment(db, k->source->experiment.id, &line);
-
-	if (r < 0 || line.run != k->t.id)
-		return r == -ENOENT ? 0 : r;
-	return keep_way_to(k, db, (struct version_row){ .begin = line.at, .rank = (int64_t)line.at });
+	return tracked_keep_on_line(db, k->t.id, from, rank);
 }
 
 static int set_line(struct loading *k, struct db *db, uint64_t at, uint64_t version)
@@ -307,9 +283,9 @@ static int set_line(struct loading *k, struct db *db, uint64_t at, uint64_t vers
 	int r = tracked_leave_line(db, k->t.id, at);
 
 	if (r == 0 && !version)
-		r = keep_way_to_point(k, db);
+		r = way_to_experiment(db, k->t.id, k->source->experiment.id, keep_on_line, k);
 	else if (r == 0 && k->source->run == k->t.id)
-		r = keep_way_to(k, db, k->source->checkpoints->version);
+		r = way_to(db, k->t.id, k->source->checkpoints->version, keep_on_line, k);
 	return r < 0 ? r : line_insert(db, &line);
 }
 

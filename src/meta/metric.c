@@ -60,6 +60,7 @@ static struct metric_version read_version(sqlite3_stmt *st, char *const *names, 
 		.parent = (uint64_t)sqlite3_column_int64(st, 1),
 		.head = sqlite3_column_int64(st, 2) == sqlite3_column_int64(st, 4),
 		.there = sqlite3_column_int64(st, 3) != 0,
+		.good = sqlite3_column_int64(st, 3) == sqlite3_column_int64(st, 4),
 		.id = (uint64_t)sqlite3_column_int64(st, 4),
 		.step = sqlite3_column_int64(st, 5),
 		.rank = sqlite3_column_int64(st, 6),
@@ -73,6 +74,7 @@ static struct metric_version read_version(sqlite3_stmt *st, char *const *names, 
 		.is_dir = sqlite3_column_int(st, 14),
 		.name = sqlite3_column_blob(st, 15),
 		.name_len = (size_t)sqlite3_column_bytes(st, 15),
+		.begin = (uint64_t)sqlite3_column_int64(st, 16),
 	};
 }
 
@@ -92,7 +94,7 @@ int metric_list_versions(struct db *db, uint64_t run, char *const *names, size_t
 	r = db_row(db, &st,
 		   "SELECT t.id, t.parent, t.head, t.good, v.id, v.step, v.rank,"
 		   " v.gone AND (t.ino IS NOT NULL OR v.n<t.n), v.complete, m.name, m.step, m.value,"
-		   " v.experiment, t.off, v.is_dir, t.name FROM tracked t JOIN version v ON v.tracked=t.id LEFT JOIN metric m ON m.of=v.id AND m.name IN"
+		   " v.experiment, t.off, v.is_dir, t.name, v.begin FROM tracked t JOIN version v ON v.tracked=t.id LEFT JOIN metric m ON m.of=v.id AND m.name IN"
 		   " (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) WHERE t.run=?1 AND t.role=4 AND t.role<>0 ORDER BY t.id, v.n",
 		   "ibbbbbbbb", (int64_t)run, p[0], len[0], p[1], len[1], p[2], len[2], p[3], len[3], p[4], len[4], p[5], len[5],
 		   p[6], len[6], p[7], len[7]);

@@ -24,7 +24,8 @@ struct metric_version {
 	const char *name; /* of the path, of name_len bytes */
 	size_t name_len;
 	bool is_dir;
-	uint64_t id;
+	uint64_t id, begin;
+	bool good;     /* it is the last complete one of its path */
 	int64_t step, rank;
 	uint64_t experiment;      /* that it belongs to, or 0 */
 	bool off;      /* its path is off the line of its branch */
