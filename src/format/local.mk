@@ -1,6 +1,7 @@
 libexpfs_a_SOURCES += \
 	src/format/pattern.c src/format/pattern.h \
 	src/format/role.c src/format/role.h \
+	src/format/checkpoint_name.c src/format/checkpoint_name.h \
 	src/format/window.c src/format/window.h \
 	src/format/zip.c src/format/zip.h \
 	src/format/safetensors.c src/format/safetensors.h \
@@ -25,9 +26,12 @@ libexpfs_a_SOURCES += \
 	src/format/dtype.c src/format/dtype.h \
 	src/format/tensors.c src/format/tensors.h src/format/tensors_read.c \
 	src/format/numpy_scalar.c src/format/numpy_scalar.h \
+	src/format/tensor_content.c src/format/tensor_content.h \
+	src/format/identity.c src/format/identity.h \
 	src/format/records.c src/format/records.h \
 	src/format/torch_tensor.c src/format/torch_tensor.h \
 	src/format/torch.c src/format/torch.h \
+	src/format/parts.c src/format/parts.h \
 	src/format/npz.c src/format/npz.h \
 	src/format/structure.c src/format/structure.h \
 	src/format/reason.h \

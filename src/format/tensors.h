@@ -39,6 +39,7 @@ struct tensor {
 struct tensors {
 	struct tensor *v; /* in an order that is given by the file */
 	size_t n;
+	unsigned parts; /* format/parts.h */
 	bool has_step, has_epoch;
 	uint64_t step; /* at most 2^63-1 */
 	int64_t epoch;

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "format/numpy_scalar.h"
+#include "format/parts.h"
 #include "format/torch_tensor.h"
 
 #define DEPTH_MAX 128
@@ -395,5 +396,8 @@ int torch_read(struct tensors *ts, const struct records *rs)
 	r = read_byte_order(w);
 	if (r == 0)
 		r = read_pickle(w, &stream, &pickle);
-	return r < 0 ? r : walk_all(w, pickle_top(pickle));
+	if (r < 0)
+		return r;
+	ts->parts = parts_of(pickle_top(pickle));
+	return walk_all(w, pickle_top(pickle));
 }

@@ -9,17 +9,20 @@ unit_tests = \
 	tests/unit/test_hp \
 	tests/unit/test_hp_scalars \
 	tests/unit/test_hp_diff \
+	tests/unit/test_identity \
 	tests/unit/test_itable \
 	tests/unit/test_manager_options \
 	tests/unit/test_manifest \
 	tests/unit/test_meta \
 	tests/unit/test_metrics \
 	tests/unit/test_object \
+	tests/unit/test_parts \
 	tests/unit/test_pickle \
 	tests/unit/test_ranking \
 	tests/unit/test_role \
 	tests/unit/test_tensors \
 	tests/unit/test_tensors_formats \
+	tests/unit/test_tensor_content \
 	tests/unit/test_pyjson \
 	tests/unit/test_snapshot \
 	tests/unit/test_state_file \
@@ -44,6 +47,8 @@ tests_unit_test_hp_scalars_SOURCES = tests/unit/test_hp_scalars.c tests/unit/tes
 tests_unit_test_hp_scalars_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_hp_diff_SOURCES = tests/unit/test_hp_diff.c tests/unit/test.h
 tests_unit_test_hp_diff_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_identity_SOURCES = tests/unit/test_identity.c tests/unit/test.h
+tests_unit_test_identity_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_itable_SOURCES = tests/unit/test_itable.c tests/unit/test.h fs/itable.c
 tests_unit_test_itable_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_manager_options_SOURCES = tests/unit/test_manager_options.c tests/unit/test.h
@@ -56,6 +61,8 @@ tests_unit_test_metrics_SOURCES = tests/unit/test_metrics.c tests/unit/test.h
 tests_unit_test_metrics_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_object_SOURCES = tests/unit/test_object.c tests/unit/test.h
 tests_unit_test_object_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_parts_SOURCES = tests/unit/test_parts.c tests/unit/test.h
+tests_unit_test_parts_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_pickle_SOURCES = tests/unit/test_pickle.c tests/unit/test.h
 tests_unit_test_pickle_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_ranking_SOURCES = tests/unit/test_ranking.c tests/unit/test.h
@@ -64,6 +71,8 @@ tests_unit_test_role_SOURCES = tests/unit/test_role.c tests/unit/test.h
 tests_unit_test_role_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_tensors_SOURCES = tests/unit/test_tensors.c tests/unit/test.h tests/unit/bytes.c tests/unit/bytes.h tests/unit/tensors.c tests/unit/tensors.h
 tests_unit_test_tensors_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_tensor_content_SOURCES = tests/unit/test_tensor_content.c tests/unit/test.h
+tests_unit_test_tensor_content_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_tensors_formats_SOURCES = tests/unit/test_tensors_formats.c tests/unit/test.h tests/unit/bytes.c tests/unit/bytes.h tests/unit/tensors.c tests/unit/tensors.h
 tests_unit_test_tensors_formats_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_pyjson_SOURCES = tests/unit/test_pyjson.c tests/unit/test.h

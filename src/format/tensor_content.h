@@ -1,0 +1,40 @@
+/* The content of a tensor as it would be loaded: its elements in rows that follow each
+ * other, little-endian, however they lie in the file.
+ *
+ * So tensors of one type and shape have equal contents when, and only when, these bytes
+ * are the same: a transposed or expanded one and its contiguous copy, too. Memory is
+ * bounded (twice TENSOR_CONTENT_BLOCK, and a little); what is read of the file is at most
+ * TENSOR_CONTENT_SPREAD bytes for each byte of the content. */
+#ifndef EXPFS_FORMAT_TENSOR_CONTENT_H
+#define EXPFS_FORMAT_TENSOR_CONTENT_H
+
+#include "format/tensors.h"
+
+#define TENSOR_CONTENT_BLOCK ((size_t)16 << 20)
+#define TENSOR_CONTENT_SPREAD 16u
+#define TENSOR_DIGEST_SIZE 16
+
+/* Bytes of the content, UINT64_MAX where they are more; of a located tensor. */
+uint64_t tensor_content_size(const struct tensor *t);
+
+/* The content of a located tensor of the file behind fd, front to back; both have to stay
+ * until it is freed. -ENOMEM. */
+struct tensor_content;
+int tensor_content_open(int fd, const struct tensor *t, struct tensor_content **ret);
+void tensor_content_free(struct tensor_content *c);
+
+static inline void tensor_content_freep(struct tensor_content **c)
+{
+	tensor_content_free(*c);
+}
+#define _cleanup_tensor_content_ _cleanup_(tensor_content_freep)
+
+/* The next bytes, whole elements, valid until the next call; 0 at the end. -EIO and other errors of reading. */
+ssize_t tensor_content_next(struct tensor_content *c, const uint8_t **ret);
+
+/* XXH3-128 of the content, in canonical (big-endian) order of bytes. stop, if there is one, is asked now and then,
+ * and ends it with -ECANCELED. -ENOMEM, or errors of reading. */
+typedef bool (*tensor_stop)(void *arg);
+int tensor_digest(int fd, const struct tensor *t, tensor_stop stop, void *arg, uint8_t ret[TENSOR_DIGEST_SIZE]);
+
+#endif

@@ -1,0 +1,217 @@
+/* Contents of tensors, however they lie, against what one element at a time gives. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <xxhash.h>
+
+#include "format/tensor_content.h"
+#include "test.h"
+#include "util/io.h"
+
+#define TEST(sentence, function) { sentence, function, NULL, NULL, NULL }
+#define FILE_SIZE ((size_t)64 << 20)
+
+struct layout {
+	unsigned item, ndim;
+	uint64_t shape[6], strides[6];
+	uint64_t offset; /* in elements */
+};
+
+static uint8_t *bytes;
+static int fd = -1;
+
+static int make_file(void **state)
+{
+	FILE *f = tmpfile();
+	uint64_t x = 88172645463325252u;
+
+	bytes = malloc(FILE_SIZE);
+	if (!f || !bytes)
+		return -1;
+	for (size_t i = 0; i < FILE_SIZE; i += 8) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		memcpy(bytes + i, &x, 8);
+	}
+	fd = dup(fileno(f));
+	fclose(f);
+	return fd >= 0 && pwrite(fd, bytes, FILE_SIZE, 0) == (ssize_t)FILE_SIZE ? 0 : -1;
+}
+
+static int drop_file(void **state)
+{
+	close(fd);
+	free(bytes);
+	return 0;
+}
+
+static struct tensor tensor_of(const struct layout *l)
+{
+	return (struct tensor){ .name = "t", .name_len = 1, .dtype = "float32", .ndim = l->ndim, .shape = l->shape,
+				.located = true, .item = l->item, .strides = l->strides, .begin = 3,
+				.end = FILE_SIZE, .offset = l->offset * l->item };
+}
+
+/* One element at a time. */
+static uint8_t *content_of(const struct tensor *t)
+{
+	uint64_t size = tensor_content_size(t), at = 0, index[6] = { 0 };
+	uint8_t *p = malloc(size + 1);
+
+	assert_non_null(p);
+	while (at < size) {
+		uint64_t element = 0;
+
+		for (unsigned i = 0; i < t->ndim; i++)
+			element += index[i] * t->strides[i];
+		memcpy(p + at, bytes + t->begin + t->offset + element * t->item, t->item);
+		at += t->item;
+		for (unsigned i = t->ndim; i-- > 0 && ++index[i] == t->shape[i];)
+			index[i] = 0;
+	}
+	return p;
+}
+
+static void check(const struct layout *l)
+{
+	_cleanup_tensor_content_ struct tensor_content *c = NULL;
+	struct tensor t = tensor_of(l);
+	_cleanup_free_ uint8_t *want = content_of(&t);
+	const uint8_t *p;
+	uint64_t at = 0;
+	ssize_t n;
+
+	assert_true(tensor_in_bounds(&t));
+	assert_int_equal(tensor_content_open(fd, &t, &c), 0);
+	while ((n = tensor_content_next(c, &p)) > 0) {
+		assert_true((uint64_t)n <= tensor_content_size(&t) - at && (uint64_t)n % l->item == 0);
+		assert_memory_equal(p, want + at, (size_t)n);
+		at += (uint64_t)n;
+	}
+	assert_int_equal(n, 0);
+	assert_int_equal(at, tensor_content_size(&t));
+}
+
+static void rows(void **state)
+{
+	check(&(struct layout){ 4, 2, { 3000, 2000 }, { 2000, 1 }, 5 });
+	check(&(struct layout){ 8, 3, { 2, 3, 4 }, { 12, 4, 1 }, 0 });
+	check(&(struct layout){ 2, 0, { 0 }, { 0 }, 7 });
+	check(&(struct layout){ 4, 4, { 1, 5, 1, 6 }, { 99, 6, 77, 1 }, 0 });
+}
+
+static void without_elements(void **state)
+{
+	check(&(struct layout){ 4, 1, { 0 }, { 1 }, 0 });
+	check(&(struct layout){ 4, 3, { 7, 0, 3 }, { 1, 7, 9 }, 0 });
+}
+
+static void columns(void **state)
+{
+	check(&(struct layout){ 4, 2, { 2000, 3000 }, { 1, 2000 }, 1 });
+	check(&(struct layout){ 4, 2, { 5, 3 }, { 1, 5 }, 1 });
+	check(&(struct layout){ 1, 2, { 4, 12000000 }, { 1, 4 }, 0 });
+	check(&(struct layout){ 1, 2, { 12000000, 4 }, { 1, 12000000 }, 0 });
+	check(&(struct layout){ 2, 4, { 50, 3, 200, 300 }, { 3, 1, 150, 30000 }, 11 });
+}
+
+static void parts(void **state)
+{
+	check(&(struct layout){ 4, 2, { 1000, 1000 }, { 2000, 2 }, 0 });
+	check(&(struct layout){ 4, 1, { 1000 }, { 3000 }, 9 });
+	check(&(struct layout){ 4, 2, { 1500, 3000 }, { 3001, 1 }, 0 });
+	check(&(struct layout){ 16, 3, { 3, 100, 50 }, { 300000, 2, 4000 }, 0 });
+	check(&(struct layout){ 8, 2, { 4, 5 }, { 1500000, 100000 }, 0 });
+}
+
+static void repeated(void **state)
+{
+	check(&(struct layout){ 4, 2, { 1000, 6000 }, { 1, 0 }, 0 });
+	check(&(struct layout){ 4, 2, { 6000, 1000 }, { 0, 1 }, 0 });
+	check(&(struct layout){ 4, 3, { 7, 1000, 3 }, { 0, 5, 0 }, 0 });
+	check(&(struct layout){ 4, 2, { 100, 50 }, { 1, 1 }, 3 }); /* unfold() */
+}
+
+static void random_ones(void **state)
+{
+	static const unsigned items[] = { 1, 2, 4, 8, 16 };
+
+	srandom(7);
+	for (int i = 0; i < 3000; i++) {
+		struct layout l = { .item = items[random() % 5], .ndim = (unsigned)(random() % 6) };
+
+		for (unsigned k = 0; k < l.ndim; k++) {
+			l.shape[k] = (uint64_t)(random() % 9);
+			l.strides[k] = (uint64_t)(random() % (random() % 3 ? 20 : 3000));
+		}
+		check(&l);
+	}
+}
+
+static void big_endian(void **state)
+{
+	static const uint64_t shape[] = { 2 }, strides[] = { 1 };
+	static const uint8_t in[16] = "abcdefghijklmnop", real[] = "hgfedcbaponmlkji", complex[] = "dcbahgfelkjiponm";
+	struct tensor t = { .dtype = "float64", .ndim = 1, .shape = shape, .strides = strides, .located = true,
+			    .big_endian = true, .item = 8, .end = 16 };
+	FILE *f = tmpfile();
+
+	assert_non_null(f);
+	assert_int_equal(pwrite(fileno(f), in, 16, 0), 16);
+	for (int i = 0; i < 2; i++) {
+		_cleanup_tensor_content_ struct tensor_content *c = NULL;
+		const uint8_t *p;
+
+		assert_int_equal(tensor_content_open(fileno(f), &t, &c), 0);
+		assert_int_equal(tensor_content_next(c, &p), 16);
+		assert_memory_equal(p, i ? complex : real, 16);
+		t.dtype = "complex64";
+	}
+	fclose(f);
+}
+
+static bool at_once(void *arg)
+{
+	return true;
+}
+
+static void digests(void **state)
+{
+	struct tensor rows = tensor_of(&(struct layout){ 4, 2, { 3000, 2000 }, { 2000, 1 }, 5 });
+	_cleanup_free_ uint8_t *want = content_of(&rows);
+	XXH128_canonical_t canonical;
+	uint8_t digest[TENSOR_DIGEST_SIZE];
+
+	XXH128_canonicalFromHash(&canonical, XXH3_128bits(want, 3000 * 2000 * 4));
+	assert_int_equal(tensor_digest(fd, &rows, NULL, NULL, digest), 0);
+	assert_memory_equal(digest, canonical.digest, sizeof(digest));
+	assert_int_equal(tensor_digest(fd, &rows, at_once, NULL, digest), -ECANCELED);
+}
+
+static void short_file(void **state)
+{
+	struct tensor t = tensor_of(&(struct layout){ 4, 2, { 2, 2 }, { 1, 2 }, 0 });
+	uint8_t digest[TENSOR_DIGEST_SIZE];
+
+	t.begin = FILE_SIZE - 8;
+	t.end = t.begin + 16;
+	assert_int_equal(tensor_digest(fd, &t, NULL, NULL, digest), -EIO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST("rows that follow each other are read as they are", rows),
+		TEST("a tensor without elements has no content", without_elements),
+		TEST("transposed and permuted ones give their rows", columns),
+		TEST("slices with steps give their elements", parts),
+		TEST("expanded and overlapping ones repeat theirs", repeated),
+		TEST("any shape and strides give what one element at a time does", random_ones),
+		TEST("bytes of a big-endian file are turned, of each part of a complex number", big_endian),
+		TEST("the digest is that of the content, and can be stopped", digests),
+		TEST("a file that ends too early is an error", short_file),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, make_file, drop_file);
+}
