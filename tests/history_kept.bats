@@ -271,7 +271,7 @@ old_store() {
     cmp "$h/step_20.pt/1.pt" "$MNT/runs/a/step_20.pt"
     cmp "$MNT/runs/b/.expfs/history/best.pt/1.pt" "$MNT/runs/b/last.pt"
     equal "$(answer history "$MNT/runs/a/step_30.pt" '[v["complete"] for v in r["versions"]]')" "[False]"
-    equal "$(tail -n 1 "$STORE/format")" "format 3"
+    equal "$(tail -n 1 "$STORE/format")" "format 4"
     rm "$MNT/runs/a/step_20.pt"
     equal "$(readlink "$MNT/branches/a/latest")" ../../runs/a/checkpoint-10
     remount

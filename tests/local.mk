@@ -51,6 +51,7 @@ bats_tests = \
 	tests/latest.bats \
 	tests/xattrs.bats \
 	tests/inner_step.bats \
+	tests/labels.bats \
 	tests/experiment_views.bats \
 	tests/experiment_texts.bats \
 	tests/caching.bats \
@@ -98,6 +99,7 @@ endif
 EXTRA_DIST += \
 	tests/data/store-1.tar.gz \
 	tests/data/store-2.tar.gz \
+	tests/data/store-3.tar.gz \
 	$(bats_tests) \
 	tests/lib.bash \
 	tests/status.bash \

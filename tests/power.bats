@@ -616,7 +616,7 @@ PY
     equal "$(stat -c %h "$MNT/same") $(readlink "$MNT/link") $(xattr "$MNT/same" user.note) $(stat -c %s "$MNT/empty")" "2 runs/a hello 0"
     echo more >>"$MNT/live"
     umount_store
-    equal "$(tail -n 1 "$STORE/format")" "format 3"
+    equal "$(tail -n 1 "$STORE/format")" "format 4"
     "$EXPFS" fsck "$STORE"
     mount_store
     equal "$(cat "$MNT/live")" $'line 1\nmore'

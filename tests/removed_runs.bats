@@ -466,9 +466,12 @@ sql() {
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 db.execute("UPDATE tracked SET good=NULL, step=-1, rank=0 WHERE ino IS NULL")
-db.execute("DELETE FROM store WHERE key='given_back'")
+for table in "weights", "unread", "holds":
+    db.execute("DROP TABLE " + table)
+db.execute("PRAGMA user_version=3")
 db.commit()
 PY
+    printf 'expfs store\nformat 3\n' >"$STORE/format"
     mount_store
     cmp "$MNT/branches/r/latest" "$SCRATCH/51"
     equal "$(ls "$MNT/branches/r/step" | tr '\n' ' ')" "100 200 "

@@ -46,6 +46,26 @@ static enum op_exit print_experiment(json_t *e)
 	return OP_DONE;
 }
 
+/* What is in a checkpoint, and whose weights. */
+static void print_weights(const json_t *w)
+{
+	const char *model = json_string_value(json_object_get(w, "model")), *label = json_string_value(json_object_get(w, "label"));
+	const json_t *part;
+	size_t i;
+
+	if (!json_is_object(w))
+		return;
+	if (!json_is_true(json_object_get(w, "read"))) {
+		print_line("weights", "not read yet");
+		return;
+	}
+	print_line("weights", model ? model : cmd_string(w, "why"));
+	json_array_foreach (json_object_get(w, "parts"), i, part)
+		print_line(i ? "" : "with", json_string_value(part));
+	if (label)
+		print_line("label", label);
+}
+
 static enum op_exit print_path(const json_t *p)
 {
 	const json_t *step = json_object_get(p, "step");
@@ -70,6 +90,7 @@ static enum op_exit print_path(const json_t *p)
 	cmd_format_bytes((double)cmd_number(p, "size"), size);
 	print_line("size", size);
 	print_line("digest", cmd_string(p, "digest"));
+	print_weights(json_object_get(p, "weights"));
 	return OP_DONE;
 }
 

@@ -102,37 +102,11 @@ static void print_warnings(const json_t *warnings)
 	}
 }
 
-/* Nothing where nothing waits. */
-static void print_background(const json_t *background)
-{
-	static const char *const words[][2] = {
-		{ "unjudged", "checkpoints to be looked at" },
-		{ "due", "versions to be put on a line" },
-		{ "moved", "directories to be gone through" },
-		{ "events", "files of roots to be read" },
-		{ "unsynced", "contents to be synced" },
-		{ "removals", "to be removed" },
-		{ "untold", "names to be told to the kernel" },
-	};
-	bool any = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		json_int_t n = cmd_number(background, words[i][0]);
-
-		if (n > 0)
-			printf("%s%" JSON_INTEGER_FORMAT " %s", any ? ", " : "waiting   ", n, words[i][1]);
-		any = any || n > 0;
-	}
-	if (any)
-		putchar('\n');
-}
-
 static enum op_exit print(const json_t *answer)
 {
 	print_store(answer);
 	print_roots(answer);
 	print_branches(json_object_get(answer, "branches"));
-	print_background(json_object_get(answer, "background"));
 	print_warnings(json_object_get(answer, "warnings"));
 	return OP_DONE;
 }
@@ -160,13 +134,13 @@ const struct command cmd_status = {
 	.help = "Shows where a store is mounted; how many bytes its files have (raw), equal\n"
 		"contents counted once (unique), and what they take of the disk (stored); each\n"
 		"branch with its newest complete checkpoint, the best by best.metric in the\n"
-		"store's config.yaml, its experiment, and what was edited since; what waits to\n"
-		"be done in the background; and what is to be looked after.\n"
+		"store's config.yaml, its experiment, and what was edited since; and what is to be\n"
+		"looked after.\n"
 		"\n"
 		"PATH lies in a mount: its store is meant, and only branches at, below or above\n"
 		"PATH are shown. Otherwise the store is that of --store or of the environment\n"
 		"variable EXPFS_STORE, or that of the mount in which the working directory lies.\n"
 		"\n"
 		"  --store STORE  the store, mounted or not\n"
-		"  --json         the answer as JSON\n",
+		"  --json         the answer as JSON, with a count of what waits to be done\n",
 };

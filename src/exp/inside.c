@@ -14,6 +14,14 @@ struct inside {
 	char step[24]; /* decimal, or "" */
 };
 
+static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
+
+int inside_tensors(int fd, uint64_t size, struct tensors **ret, const char **ret_why)
+{
+	scoped_lock(&reading);
+	return tensors_read(fd, size, ret, ret_why);
+}
+
 static int read_tensors(struct expfs *ex, uint64_t object, struct tensors **ret)
 {
 	_cleanup_(cleanup_object) struct object *o = NULL;
@@ -34,7 +42,6 @@ static int read_tensors(struct expfs *ex, uint64_t object, struct tensors **ret)
 
 static int look(struct expfs *ex, uint64_t object, struct inside *ret)
 {
-	static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 	_cleanup_tensors_ struct tensors *ts = NULL;
 	_cleanup_free_ char *text = NULL;
 	uint8_t digest[STRUCTURE_DIGEST_SIZE];

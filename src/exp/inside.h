@@ -4,6 +4,7 @@
 #define EXPFS_INSIDE_H
 
 #include "exp/expfs.h"
+#include "format/tensors.h"
 #include "meta/tracked.h"
 
 /* The structure of the model (format/structure.h) without its first line; "" where the file tells none. To be freed. */
@@ -11,5 +12,8 @@ int inside_structure(struct expfs *ex, uint64_t object, char **ret);
 
 /* The step that it was saved at (format/tensors.h); NO_STEP where the file tells none, or cannot be read now. */
 int64_t inside_step(struct expfs *ex, uint64_t object);
+
+/* tensors_read(), one at a time, too. */
+int inside_tensors(int fd, uint64_t size, struct tensors **ret, const char **ret_why);
 
 #endif

@@ -14,6 +14,7 @@
 #include "meta/experiment.h"
 #include "meta/line.h"
 #include "meta/version.h"
+#include "meta/weights.h"
 
 #define BATCH 64
 #define VERSIONS_MAX 64 /* of a path that are judged in one go */
@@ -145,6 +146,8 @@ static int tx_judge_file(struct db *db, void *arg)
 		r = j->fresh[i] ? note_complete(db, v) : 0;
 		if (r == 0 && v->complete == 1 && j->fresh[i])
 			r = put_due(db, &t, v);
+		if (r == 0 && v->complete == 1 && j->fresh[i])
+			r = unread_put(db, v->id);
 		if (r == 0 && v->complete == 1 && !any)
 			r = tx_judge_set_good(db, &t, v, was);
 		any = any || v->complete == 1;
@@ -387,6 +390,8 @@ static int insert_version(struct judgement *j, struct db *db, struct tracked_row
 		r = find_experiment(db, t, &v, last);
 	if (r == 0)
 		r = tx_metric_inside(db, j->metrics, v.id);
+	if (r == 0)
+		r = unread_put(db, v.id);
 	t->head = v.id;
 	return r < 0 ? r : tx_judge_set_good(db, t, &v, t->good);
 }

@@ -9,11 +9,13 @@
 #include "exp/keeper.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "exp/experiment.h"
 #include "exp/file.h"
 #include "exp/idle.h"
 #include "exp/settle.h"
+#include "exp/weights.h"
 #include "meta/content.h"
 #include "util/log.h"
 
@@ -33,10 +35,10 @@ struct ids {
 
 struct keeper {
 	struct expfs *ex;
-	pthread_t thread[4];
+	pthread_t thread[5];
 	unsigned threads; /* that run */
 	pthread_mutex_t lock;
-	pthread_cond_t wake_keeper, wake_reaper, wake_sealer, wake_judge;
+	pthread_cond_t wake_keeper, wake_reaper, wake_sealer, wake_judge, wake_weigher;
 	bool stop;
 	struct ids forgotten; /* inodes without a name that the kernel has forgotten */
 	struct ids doomed;    /* objects without a row */
@@ -393,6 +395,28 @@ static void *judge_main(void *arg)
 	return NULL;
 }
 
+/* It takes the time of nobody who trains, and on an error its own. */
+static void *weigher_main(void *arg)
+{
+	struct keeper *k = arg;
+	int r = 0;
+
+	setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
+	pthread_mutex_lock(&k->lock);
+	while (!k->stop) {
+		struct timespec until = ns_timespec(monotonic_ns() + (r < 0 ? LOOK_NS : TICK_NS));
+
+		while (!k->stop && pthread_cond_timedwait(&k->wake_weigher, &k->lock, &until) != ETIMEDOUT)
+			;
+		pthread_mutex_unlock(&k->lock);
+		if (!is_stopping(k) && !atomic_load(&k->ex->read_only))
+			r = weights_read_waiting(k->ex, is_stopping, k);
+		pthread_mutex_lock(&k->lock);
+	}
+	pthread_mutex_unlock(&k->lock);
+	return NULL;
+}
+
 static void keeper_free(struct keeper *k)
 {
 	pthread_mutex_destroy(&k->lock);
@@ -402,6 +426,7 @@ static void keeper_free(struct keeper *k)
 	pthread_cond_destroy(&k->wake_reaper);
 	pthread_cond_destroy(&k->wake_sealer);
 	pthread_cond_destroy(&k->wake_judge);
+	pthread_cond_destroy(&k->wake_weigher);
 	free(k->forgotten.v);
 	free(k->doomed.v);
 	free(k);
@@ -409,7 +434,7 @@ static void keeper_free(struct keeper *k)
 
 static bool start_threads(struct keeper *k)
 {
-	static void *(*const mains[])(void *) = { keeper_main, reaper_main, sealer_main, judge_main };
+	static void *(*const mains[])(void *) = { keeper_main, reaper_main, sealer_main, judge_main, weigher_main };
 
 	for (; k->threads < ARRAY_SIZE(mains); k->threads++)
 		if (pthread_create(&k->thread[k->threads], NULL, mains[k->threads], k) != 0)
@@ -425,6 +450,7 @@ static void stop_threads(struct keeper *k)
 	pthread_cond_signal(&k->wake_reaper);
 	pthread_cond_signal(&k->wake_sealer);
 	pthread_cond_signal(&k->wake_judge);
+	pthread_cond_signal(&k->wake_weigher);
 	pthread_mutex_unlock(&k->lock);
 	while (k->threads > 0)
 		pthread_join(k->thread[--k->threads], NULL);
@@ -447,6 +473,7 @@ int keeper_start(struct expfs *ex)
 	pthread_cond_init(&k->wake_reaper, &attr);
 	pthread_cond_init(&k->wake_sealer, &attr);
 	pthread_cond_init(&k->wake_judge, &attr);
+	pthread_cond_init(&k->wake_weigher, &attr);
 	pthread_condattr_destroy(&attr);
 	ex->keeper = k;
 	reap_left_over(ex);

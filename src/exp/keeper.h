@@ -1,13 +1,13 @@
 /* Work in the background: what nobody waits for.
  *
- * Four threads. The reaper removes inodes that lost their last name and their
+ * Five threads. The reaper removes inodes that lost their last name and their
  * last user. The keeper, every two seconds, syncs what was closed, gives up the
  * contents that this took the place of, syncs the names, and then removes the
  * objects that nothing names; it moves the database's log,
  * holds the reserve, and after a disorderly end
  * removes object files that no row names. The sealer seals contents that were left
  * alone. The judge finds out what became of checkpoints that changed, and to
- * which experiment they belong. */
+ * which experiment they belong; the weigher, which weights they hold. */
 #ifndef EXPFS_KEEPER_H
 #define EXPFS_KEEPER_H
 

@@ -5,6 +5,7 @@
 
 #include "exp/entries.h"
 #include "exp/inside.h"
+#include "format/checkpoint_name.h"
 #include "format/hp.h"
 
 /* Texts of several files follow each other, as in a checkpoint of shards. */
@@ -33,15 +34,11 @@ static int add_structure(struct structure *s, uint64_t object)
 /* A file of a checkpoint directory that can hold the model. */
 static int add_weights(void *arg, const struct member_row *m, const char *name)
 {
-	static const char *const others[] = { "optimizer", "scheduler", "rng_state", "scaler", "training_args" };
 	struct structure *s = arg;
 	const char *last = path_last(name);
 	uint64_t *more;
 
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (!strncmp(last, others[i], strlen(others[i])))
-			return 0;
-	if (!role_weights_suffix(last, strlen(last)))
+	if (!member_holds_model(name) || !role_weights_suffix(last, strlen(last)))
 		return 0;
 	more = array_grow(s->file, s->n, sizeof(*more));
 	if (!more)

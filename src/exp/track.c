@@ -18,6 +18,7 @@
 #include "meta/metric.h"
 #include "meta/tracked.h"
 #include "meta/version.h"
+#include "meta/weights.h"
 #include "util/log.h"
 
 #define BATCH 256
@@ -316,7 +317,10 @@ static int track_content(struct expfs *ex, struct db *db, struct tracked_row *t,
 		r = tx_track_end_by(db, last, v.id);
 	if (r == 0 && new && t->role == ROLE_WEIGHTS)
 		r = tx_metric_version(db, row->ino, v.id);
-	return r < 0 || !new || !is_due(ex, t, &v) ? r : put_due(db, t, &v);
+	if (r < 0 || !new || !is_due(ex, t, &v))
+		return r;
+	r = put_due(db, t, &v);
+	return r < 0 || t->role != ROLE_WEIGHTS ? r : unread_put(db, v.id);
 }
 
 static int track_file(struct expfs *ex, struct db *db, const struct ancestry *a, const char *name,

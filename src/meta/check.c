@@ -150,6 +150,10 @@ static const char *const faults[] = {
 	"SELECT 0, 'point of a line whose checkpoint is not there', 0, NULL, id FROM line WHERE " LINE_OF_NOTHING,
 	"SELECT 0, 'version that is due and not there', 0, NULL, printf('version %d', version) FROM due WHERE " NOBODYS_DUE,
 	"SELECT 0, 'fact of no content', 0, NULL, printf('object %x', object) FROM fact WHERE " NOBODYS_FACT,
+	"SELECT 0, 'weights of no content', 0, NULL, printf('object %x', object) FROM weights WHERE " NOBODYS_FACT,
+	"SELECT 0, 'weights of no version', 0, NULL, printf('version %d', version) FROM holds WHERE " NOBODYS_DUE,
+	"SELECT 0, 'version whose weights are to be read and not there', 0, NULL, printf('version %d', version) FROM unread"
+	" WHERE " NOBODYS_DUE,
 	"SELECT 0, 'inode with a number that cannot be', ino, NULL, ino FROM inode WHERE " NO_ID("ino"),
 	"SELECT 0, 'content with a number that cannot be', 0, NULL, id FROM object WHERE " NO_ID("id"),
 };
@@ -186,6 +190,10 @@ static const char *const repairs_before[] = {
 	"UPDATE line SET version=NULL WHERE " LINE_OF_NOTHING,
 	"DELETE FROM due WHERE " NOBODYS_DUE,
 	"DELETE FROM fact WHERE " NOBODYS_FACT,
+	"DELETE FROM weights WHERE " NOBODYS_FACT,
+	"DELETE FROM holds WHERE " NOBODYS_DUE,
+	"DELETE FROM unread WHERE " NOBODYS_DUE,
+	SCHEMA_ALL_UNREAD,
 	SCHEMA_ALL_DUE,
 	"INSERT OR IGNORE INTO moved VALUES(1)",
 	SCHEMA_GIVE_BACK,

@@ -43,9 +43,12 @@ int content_get(struct db *db, uint64_t id, struct content_row *ret)
 	return r == 1 ? 0 : r == 0 ? -ESTALE : r;
 }
 
+/* What was found out about it. */
 static int forget_facts(struct db *db, uint64_t id)
 {
-	return db_run(db, "DELETE FROM fact WHERE object=?1", "i", (int64_t)id);
+	int r = db_run(db, "DELETE FROM fact WHERE object=?1", "i", (int64_t)id);
+
+	return r < 0 ? r : db_run(db, "DELETE FROM weights WHERE object=?1", "i", (int64_t)id);
 }
 
 int content_delete(struct db *db, uint64_t id)

@@ -11,7 +11,7 @@
 #include "meta/db.h"
 #include "meta/schema.h"
 
-#define PARTS_MAX 64
+#define PARTS_MAX 96
 #define SPARE_IDS 65536 /* numbers of what is gone again */
 #define SEE "see doc/recovery.md, \"The database is damaged\""
 
@@ -40,6 +40,9 @@ static const struct {
 	{ "succession", "experiments that were pending may be found on other branches", NULL },
 	{ "event", "what was written in experiment roots is read again", SCHEMA_ALL_EVENTS },
 	{ "fact", "contents are read again", NULL },
+	{ "weights", "contents are read again", NULL },
+	{ "unread", "it is filled from the versions", SCHEMA_ALL_UNREAD },
+	{ "holds", "the weights of checkpoints are read again", SCHEMA_ALL_UNREAD },
 	{ "moved", "some paths may not have their versions and checkpoints", "INSERT OR IGNORE INTO moved VALUES(1)" },
 };
 

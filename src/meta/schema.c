@@ -1,4 +1,4 @@
-/* The tables, format 3 (PRAGMA user_version; application_id "expf").
+/* The tables, format 4 (PRAGMA user_version; application_id "expf").
  *
  * All ids come from one sequence, whose upper bound is store.next_id: no id
  * that was ever committed is given twice. Times are ns since 1970. Names and
@@ -7,7 +7,7 @@
  *   store    next_id; clean: 1 while no process has the store open for writing;
  *            session: the boot and mount of the disk in which it was last in order
  *            (store_session()); rules: which rules dirent.class was made by; ignored: which keys
- *            facts of configurations do not count; given_back: 1 where removed runs were put into moved
+ *            facts of configurations do not count
  *   inode    one row a file, directory, link, device. object: id of the
  *            content, NULL for an empty file. target: of a symbolic link.
  *            size, blocks (of 512 bytes), mtime: of a live object (below) the
@@ -68,10 +68,17 @@
  *            run records such, in the order of begin
  *   fact     what was found out about a sealed content (meta/experiment.h)
  *
+ *   weights  of a sealed content: n tensors, and the digests of the first of them, 16 bytes each, zeros: not told
+ *            (format/identity.h); parts: what else is in it; why: it cannot be read
+ *   unread   complete versions of checkpoints whose weights are to be read
+ *   holds    run: tracked path of the run or root of a version; step, epoch: its labels, -1: none; parts: what else is in it; model: the identity of its
+ *            weights, NULL: not told; held: the label that these were first committed under, if it is another, and other: the
+ *            version that was
+ *
  * What refers to an object is asked of inode_object, undo_old, version_object and
  * member_object, never counted.
  *
- * Format 2 had no tracked paths. Format 1 had undo rows that nobody wrote, and synced 0
+ * Format 3 did not know of weights, and kept no branches of removed runs. Format 2 had no tracked paths. Format 1 had undo rows that nobody wrote, and synced 0
  * for whatever was changed in place. */
 #include "meta/schema.h"
 
@@ -81,7 +88,7 @@
 #include "meta/db.h"
 
 #define APPLICATION_ID 0x65787066
-#define USER_VERSION 3
+#define USER_VERSION 4
 
 #define UNDO "CREATE TABLE undo(inode INTEGER PRIMARY KEY, old INTEGER)"
 #define UNDO_OLD "CREATE INDEX undo_old ON undo(old) WHERE old IS NOT NULL"
@@ -193,6 +200,20 @@ static const struct schema_part parts[] = {
 	{ true, "signal",
 	  "CREATE TABLE signal(run INTEGER NOT NULL, name BLOB NOT NULL, step INTEGER NOT NULL, value REAL,"
 	  " time INTEGER NOT NULL, PRIMARY KEY(run, name, step)) WITHOUT ROWID" },
+	{ true, "weights",
+	  "CREATE TABLE weights(object INTEGER PRIMARY KEY, seal INTEGER NOT NULL, n INTEGER NOT NULL, parts INTEGER NOT NULL,"
+	  " why TEXT, digests BLOB NOT NULL)" },
+	{ true, "unread", "CREATE TABLE unread(version INTEGER PRIMARY KEY)" },
+	{ true, "holds",
+	  "CREATE TABLE holds(version INTEGER PRIMARY KEY, run INTEGER NOT NULL, step INTEGER NOT NULL, epoch INTEGER NOT NULL,"
+	  " parts INTEGER NOT NULL, model BLOB, held TEXT, other INTEGER)" },
+	{ false, "holds_model_step",
+	  "CREATE INDEX holds_model_step ON holds(run, model, version) WHERE step>=0 AND model IS NOT NULL" },
+	{ false, "holds_model_epoch",
+	  "CREATE INDEX holds_model_epoch ON holds(run, model, version) WHERE epoch>=0 AND model IS NOT NULL" },
+	{ false, "holds_step", "CREATE INDEX holds_step ON holds(run, step, version) WHERE step>=0 AND model IS NOT NULL" },
+	{ false, "holds_epoch", "CREATE INDEX holds_epoch ON holds(run, epoch, version) WHERE epoch>=0 AND model IS NOT NULL" },
+	{ false, "holds_wrong", "CREATE INDEX holds_wrong ON holds(run, version) WHERE held IS NOT NULL" },
 	{ false, "member_object", "CREATE INDEX member_object ON member(object) WHERE object IS NOT NULL" },
 };
 
@@ -203,13 +224,14 @@ static const char from_1_to_2[] =
 	"PRAGMA user_version=2;"
 	"COMMIT;";
 
-static const char to_3[] =
-	"ALTER TABLE inode ADD COLUMN begin INTEGER NOT NULL DEFAULT 0;" SCHEMA_TRACK_ALL "PRAGMA user_version=3;";
+static const char from_2_to_3[] = "ALTER TABLE inode ADD COLUMN begin INTEGER NOT NULL DEFAULT 0;" SCHEMA_TRACK_ALL;
+
+static const char from_3_to_4[] = SCHEMA_GIVE_BACK ";" SCHEMA_ALL_UNREAD;
 
 static const char beginning[] =
 	"PRAGMA application_id=0x65787066;"
-	"PRAGMA user_version=3;"
-	"INSERT INTO store VALUES('next_id', 2), ('clean', 1), ('given_back', 1);" SCHEMA_TRACK_ALL;
+	"PRAGMA user_version=4;"
+	"INSERT INTO store VALUES('next_id', 2), ('clean', 1);" SCHEMA_TRACK_ALL;
 
 int schema_create(struct db *db, unsigned uid, unsigned gid)
 {
@@ -227,8 +249,9 @@ int schema_create(struct db *db, unsigned uid, unsigned gid)
 		      "iii", (int64_t)uid, (int64_t)gid, now);
 }
 
-/* Versions begin with what is there. */
-static int make_tracked(struct db *db)
+/* Versions begin with what is there; the weights of those that there are are read, and the branches of removed runs
+ * come back. */
+static int make_tables(struct db *db, int64_t version)
 {
 	const struct schema_part *part;
 	size_t i = 0;
@@ -237,7 +260,9 @@ static int make_tracked(struct db *db)
 	while (r == 0 && (r = schema_missing(db, &i, &part)) == 1)
 		r = db_exec(db, part->sql);
 	if (r == 0)
-		r = db_exec(db, to_3);
+		r = db_exec(db, version < 3 ? from_2_to_3 : from_3_to_4);
+	if (r == 0)
+		r = db_exec(db, "PRAGMA user_version=4");
 	return r < 0 ? r : db_exec(db, "COMMIT");
 }
 
@@ -246,22 +271,7 @@ static int migrate(struct db *db, int64_t version)
 	int r = version == 1 ? db_exec(db, from_1_to_2) : 0;
 
 	if (r == 0)
-		r = make_tracked(db);
-	if (r < 0 && !sqlite3_get_autocommit(db->sql))
-		db_exec(db, "ROLLBACK");
-	return r;
-}
-
-/* Runs that were removed before their branches stayed. */
-static int give_back(struct db *db)
-{
-	static const char sql[] = "BEGIN IMMEDIATE;" SCHEMA_GIVE_BACK ";INSERT OR REPLACE INTO store VALUES('given_back', 1);COMMIT;";
-	int64_t done;
-	int r = meta_get_value(db, "given_back", &done);
-
-	if (r < 0 || done)
-		return r;
-	r = db_exec(db, sql);
+		r = make_tables(db, version);
 	if (r < 0 && !sqlite3_get_autocommit(db->sql))
 		db_exec(db, "ROLLBACK");
 	return r;
@@ -346,7 +356,7 @@ int schema_check(struct db *db)
 		r = schema_foreign(db, foreign);
 	if (r != 0)
 		return r < 0 ? r : -EUCLEAN;
-	if (version == 1 || version == 2)
+	if (version >= 1 && version < USER_VERSION)
 		r = migrate(db, version);
 	else if (version != USER_VERSION)
 		return -EPROTONOSUPPORT;
@@ -355,5 +365,5 @@ int schema_check(struct db *db)
 	if (r != 0)
 		return r < 0 ? r : -EUCLEAN;
 	r = schema_sequence(db, &next);
-	return r == 0 ? -EUCLEAN : r < 0 ? r : give_back(db);
+	return r == 0 ? -EUCLEAN : MIN(r, 0);
 }

@@ -43,6 +43,11 @@ int schema_sequence(struct db *db, int64_t *ret_next);
 	"INSERT OR IGNORE INTO due SELECT v.id, t.run, v.begin FROM version v JOIN tracked t ON"        \
 	" t.id=v.tracked WHERE v.complete=1 AND t.role=4 AND v.experiment IS NULL"
 
+/* The weights of all complete checkpoints are to be read. */
+#define SCHEMA_ALL_UNREAD                                                                              \
+	"INSERT OR IGNORE INTO unread SELECT v.id FROM version v JOIN tracked t ON t.id=v.tracked WHERE" \
+	" v.complete=1 AND t.role=4 AND v.id NOT IN (SELECT version FROM holds);"
+
 #define SCHEMA_FILL_SEGMENTS                                                                          \
 	"INSERT OR IGNORE INTO segment SELECT 0, substr(hash, 1, 8), hp FROM experiment WHERE hp<>''" \
 	" UNION SELECT 1, substr(hash, 9, 8), model FROM experiment WHERE model<>''"                  \

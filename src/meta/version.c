@@ -5,6 +5,7 @@
 
 #include "meta/db.h"
 #include "meta/metric.h"
+#include "meta/weights.h"
 
 #define COLUMNS "id, tracked, n, is_dir, object, size, mode, mtime, until, gone, complete, step, rank, uid, gid, begin, experiment"
 #define SELECT "SELECT " COLUMNS " FROM version "
@@ -84,6 +85,8 @@ int version_delete(struct db *db, uint64_t id)
 		r = db_run(db, "DELETE FROM event WHERE version=?1", "i", (int64_t)id);
 	if (r == 0)
 		r = db_run(db, "UPDATE line SET version=NULL WHERE version=?1", "i", (int64_t)id);
+	if (r == 0)
+		r = weights_forget_version(db, id);
 	if (r == 0)
 		r = metric_clear(db, id);
 	if (r == 0) /* of one that was judged it is news */

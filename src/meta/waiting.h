@@ -9,6 +9,7 @@ struct waiting {
 	uint64_t due;      /* versions of which it is to be found out what experiment they belong to */
 	uint64_t moved;    /* directories that are to be tracked anew, and removed runs */
 	uint64_t events;   /* versions in experiment roots that nobody read yet */
+	uint64_t unread;   /* checkpoints whose weights are to be read */
 	uint64_t unsynced; /* contents that are to be synced: sealed ones, and live ones that are in their first writing */
 };
 

@@ -7,6 +7,7 @@
 #include "exp/entries.h"
 #include "exp/origin.h"
 #include "format/hp_diff.h"
+#include "op/labels.h"
 #include "op/reply.h"
 
 #define DIFFERENCES_MAX 1000 /* more are not told */
@@ -107,6 +108,19 @@ static int add_parent(struct expfs *ex, struct cred *cred, const struct experime
 	return 0;
 }
 
+static void add_label(void *arg, const char *path, const char *fault)
+{
+	json_array_append_new(arg, json_pack("{s:o, s:o}", "path", reply_path(path), "text", reply_text(fault)));
+}
+
+static int add_labels(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t *entry)
+{
+	json_t *list = json_array();
+
+	json_object_set_new(entry, "labels", list);
+	return labels_of_experiment(ex, cred, row->id, add_label, list);
+}
+
 int experiments_entry(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t **ret)
 {
 	_cleanup_json_ json_t *entry = json_pack("{s:s, s:o}", "hash", row->hash, "time", reply_time(row->time));
@@ -114,6 +128,8 @@ int experiments_entry(struct expfs *ex, struct cred *cred, const struct experime
 
 	if (r == 0)
 		r = add_checkpoints(ex, cred, row, entry);
+	if (r == 0)
+		r = add_labels(ex, cred, row, entry);
 	if (r == 0)
 		*ret = steal(&entry);
 	return r;

@@ -100,6 +100,20 @@ static void put_steps(FILE *f, const json_t *entry)
 	fputc('\n', f);
 }
 
+static void put_labels(FILE *f, const json_t *entry)
+{
+	const json_t *j;
+	size_t i;
+
+	json_array_foreach (json_object_get(entry, "labels"), i, j) {
+		fprintf(f, LABEL, i ? "" : "label");
+		put(f, get(j, "path"));
+		fputs(": ", f);
+		put(f, get(j, "text"));
+		fputc('\n', f);
+	}
+}
+
 static void put_entry(FILE *f, const json_t *entry, bool several)
 {
 	const json_t *head_of = json_object_get(entry, "head_of");
@@ -123,6 +137,7 @@ static void put_entry(FILE *f, const json_t *entry, bool several)
 	}
 	put_changed(f, entry);
 	put_steps(f, entry);
+	put_labels(f, entry);
 }
 
 char *experiments_text(const json_t *log)

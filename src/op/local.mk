@@ -3,6 +3,7 @@ libexpfs_a_SOURCES += \
 	src/op/reply.c src/op/reply.h \
 	src/op/request.c src/op/request.h \
 	src/op/warning.c src/op/warning.h \
+	src/op/labels.c src/op/labels.h \
 	src/op/versions.c src/op/versions.h \
 	src/op/experiments.c src/op/experiments.h src/op/experiments_text.c src/op/experiments_manifest.c \
 	src/op/log.c \

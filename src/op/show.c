@@ -6,6 +6,7 @@
 #include "exp/origin.h"
 #include "exp/path.h"
 #include "op/experiments.h"
+#include "op/labels.h"
 #include "op/reply.h"
 
 struct family {
@@ -181,6 +182,7 @@ static enum op_exit show_path(struct expfs *ex, const char *path, const struct h
 	struct experiment_row e = { 0 };
 	struct branch b = { 0 };
 	char hex[2 * CONTENT_DIGEST + 1] = "";
+	json_t *weights = NULL;
 	int r = experiment_of(ex, &h->tracked, &v->row, &e);
 
 	if (r == 0 || r == -ENOENT)
@@ -197,6 +199,10 @@ static enum op_exit show_path(struct expfs *ex, const char *path, const struct h
 			 *hex ? json_string(hex) : json_null(), "experiment", *e.hash ? json_string(e.hash) : json_null(),
 			 "branch", b.name ? reply_text(b.name) : json_null());
 	branch_free(&b);
+	r = h->tracked.role == ROLE_WEIGHTS && v->row.complete == 1 ? labels_entry(ex, v->row.id, &weights) : 0;
+	if (r < 0)
+		return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
+	json_object_set_new(*ret, "weights", weights ? weights : json_null());
 	return OP_DONE;
 }
 

@@ -84,7 +84,7 @@ static int background_json(struct expfs *ex, json_t **ret)
 	}
 	if (r < 0)
 		return r;
-	*ret = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "unjudged", (json_int_t)w.unjudged, "due", (json_int_t)w.due,
+	*ret = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "unread", (json_int_t)w.unread, "unjudged", (json_int_t)w.unjudged, "due", (json_int_t)w.due,
 			 "moved", (json_int_t)w.moved, "events", (json_int_t)w.events, "unsynced", (json_int_t)w.unsynced,
 			 "removals", (json_int_t)keeper_waiting(ex), "untold", (json_int_t)atomic_load(&ex->untold));
 	return *ret ? 0 : -ENOMEM;
@@ -172,6 +172,8 @@ static int add_branch(struct expfs *ex, struct cred *cred, const struct branch *
 	if (branch_is_removed(b))
 		return 0;
 	r = warn_of_checkpoints(ex, b, json_is_null(latest), warnings);
+	if (r == 0)
+		r = warn_of_labels(ex, b, warnings);
 	return r < 0 ? r : warn_of_manifests(ex, b, warnings);
 }
 

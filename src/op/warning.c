@@ -7,6 +7,7 @@
 #include "exp/judge.h"
 #include "exp/manifests.h"
 #include "exp/step.h"
+#include "op/labels.h"
 #include "op/reply.h"
 
 #define NAMES_COMPARED 16 /* of one step in one directory */
@@ -250,6 +251,16 @@ int warn_of_checkpoints(struct expfs *ex, const struct branch *b, bool none, jso
 	for (size_t i = 0; r == 0 && i < f->n; i++)
 		warn(warnings, "duplicate-step", f->v[i].path, "stands for the same step as %s", f->v[i].other);
 	return r;
+}
+
+static void add_label(void *arg, const char *path, const char *fault)
+{
+	warn(arg, "label", path, "%s", fault);
+}
+
+int warn_of_labels(struct expfs *ex, const struct branch *b, json_t *warnings)
+{
+	return labels_of_branch(ex, b, add_label, warnings);
 }
 
 static void warn_of_manifest(struct expfs *ex, const char *path, const struct manifest_finding *f, json_t *warnings)

@@ -1,5 +1,5 @@
 /* What status warns of: {"kind", "path", "text"}, the path null where it is about
- * the store. Kinds: read-only, config, full, power-cut, damaged, collision, torn, mixed, waiting, duplicate-step,
+ * the store. Kinds: read-only, config, full, power-cut, damaged, collision, torn, mixed, waiting, duplicate-step, label,
  * hp-unparsable, manifest-lost, state-unknown-hash. */
 #ifndef EXPFS_OP_WARNING_H
 #define EXPFS_OP_WARNING_H
@@ -17,6 +17,9 @@ int warn_of_store(struct expfs *ex, json_t *warnings);
 /* Of the checkpoints of one branch, which were judged: those that are not whole, and
  * two names for one step. none: it has no complete one. */
 int warn_of_checkpoints(struct expfs *ex, const struct branch *b, bool none, json_t *warnings);
+
+/* Of those that hold the weights of another label (op/labels.h). */
+int warn_of_labels(struct expfs *ex, const struct branch *b, json_t *warnings);
 
 /* Of the manifests and state files of its run. */
 int warn_of_manifests(struct expfs *ex, const struct branch *b, json_t *warnings);

@@ -1,0 +1,362 @@
+#include "exp/weights.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/entries.h"
+#include "exp/inside.h"
+#include "exp/label.h"
+#include "format/checkpoint_name.h"
+#include "format/parts.h"
+#include "meta/content.h"
+#include "meta/root.h"
+#include "meta/tracked.h"
+#include "store/object.h"
+#include "util/io.h"
+#include "util/log.h"
+
+#define QUANTUM ((uint64_t)4 << 30) /* that is lost at most when it is stopped by force */
+#define FILES_MAX 4096
+
+_Static_assert(WEIGHTS_DIGEST == TENSOR_DIGEST_SIZE, "digests are stored as they are made");
+
+/* One file */
+
+static int tx_keep(struct db *db, void *arg)
+{
+	return weights_put(db, arg);
+}
+
+/* If it cannot be kept, it is read again. */
+static void keep(struct expfs *ex, struct weights_row *row)
+{
+	if (row->seal)
+		expfs_write(ex, tx_keep, row);
+}
+
+static int get_row(struct expfs *ex, uint64_t object, struct weights_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct content_row content;
+	int r = weights_get(db, object, ret);
+
+	if (r != -ENOENT)
+		return r;
+	r = content_get(db, object, &content);
+	*ret = (struct weights_row){ .object = object, .seal = r == 0 ? content.seal : 0 };
+	return r;
+}
+
+static int refuse(struct expfs *ex, struct weights_row *row, const char *why)
+{
+	row->why = strdup(why);
+	if (!row->why)
+		return -ENOMEM;
+	keep(ex, row);
+	return 0;
+}
+
+static int digest(struct expfs *ex, int fd, uint64_t size, struct weights_file *f, weights_stop stop, void *arg)
+{
+	struct weights_row *row = &f->row;
+	tensor_digests *grown = reallocarray(row->digests, f->ts->n + 1, sizeof(*grown));
+	int r = 0;
+
+	if (!grown)
+		return -ENOMEM;
+	row->digests = grown;
+	if (row->n != f->ts->n) /* told by another program */
+		row->done = 0;
+	row->n = f->ts->n;
+	row->parts = f->ts->parts;
+	while (r == 0 && row->done < row->n) {
+		size_t next;
+
+		r = identity_digest(fd, size, f->ts, row->done, QUANTUM, stop, arg, row->digests, &next);
+		row->done = next;
+		keep(ex, row);
+	}
+	if (r == 0 && row->n == 0)
+		keep(ex, row);
+	return r;
+}
+
+static int read_pinned(struct expfs *ex, int fd, struct weights_file *f, weights_stop stop, void *arg)
+{
+	const char *why;
+	struct stat st;
+	int r = io_stat(fd, &st);
+
+	if (r == 0)
+		r = inside_tensors(fd, (uint64_t)st.st_size, &f->ts, &why);
+	if (r == -EBADMSG)
+		return refuse(ex, &f->row, why);
+	return r < 0 ? r : digest(ex, fd, (uint64_t)st.st_size, f, stop, arg);
+}
+
+static int read_file(struct expfs *ex, uint64_t object, struct weights_file *f, weights_stop stop, void *arg)
+{
+	_cleanup_(cleanup_object) struct object *o = NULL;
+	int fd, r;
+
+	if (!object) {
+		f->row.why = strdup("empty");
+		return f->row.why ? 0 : -ENOMEM;
+	}
+	r = get_row(ex, object, &f->row);
+	if (r < 0 || f->row.why)
+		return r;
+	r = object_get(ex->store, object, &o);
+	if (r == 0)
+		r = object_pin(o, &fd);
+	if (r < 0)
+		return r;
+	r = read_pinned(ex, fd, f, stop, arg);
+	object_unpin(o);
+	return r;
+}
+
+/* A checkpoint */
+
+void weights_free(struct weights *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		free(w->v[i].name);
+		tensors_free(w->v[i].ts);
+		weights_row_free(&w->v[i].row);
+	}
+	free(w->v);
+	*w = (struct weights){ 0 };
+}
+
+static int add_file(struct weights *w, uint64_t object, const char *name)
+{
+	struct weights_file *v = w->n < FILES_MAX ? array_grow(w->v, w->n, sizeof(*v)) : NULL;
+	char *copy = NULL;
+
+	if (!v)
+		return w->n < FILES_MAX ? -ENOMEM : -E2BIG;
+	w->v = v;
+	if (name && !(copy = strdup(name)))
+		return -ENOMEM;
+	v[w->n++] = (struct weights_file){ .name = copy, .of_model = !name || member_holds_model(name),
+					   .row.object = object };
+	return 0;
+}
+
+static int add_member(void *arg, const struct member_row *m, const char *name)
+{
+	const char *last = path_last(name);
+	struct weights *w = arg;
+
+	w->parts |= parts_of_member(name);
+	return role_weights_suffix(last, strlen(last)) ? add_file(w, m->object, name) : 0;
+}
+
+int weights_load(struct expfs *ex, const struct version_row *v, weights_stop stop, void *arg, struct weights *ret)
+{
+	_cleanup_weights_ struct weights w = { 0 };
+	int r = 0;
+
+	if (v->is_dir) {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = member_list(db, v->id, add_member, &w);
+	} else {
+		r = add_file(&w, v->object, NULL);
+	}
+	for (size_t i = 0; i < w.n && r == 0; i++) {
+		r = read_file(ex, w.v[i].row.object, &w.v[i], stop, arg);
+		w.parts |= w.v[i].row.parts;
+	}
+	if (r < 0)
+		return r;
+	*ret = w;
+	w = (struct weights){ 0 };
+	return 0;
+}
+
+int weights_model(const struct weights *w, uint8_t ret[WEIGHTS_DIGEST])
+{
+	_cleanup_identity_ struct identity *id = NULL;
+	int r = identity_new(&id);
+
+	for (size_t i = 0; i < w->n && r == 0; i++) {
+		const struct weights_file *f = &w->v[i];
+
+		if (!f->of_model)
+			continue;
+		if (!f->ts)
+			return 0;
+		r = identity_add(id, f->ts, f->row.digests);
+	}
+	return r < 0 ? r : identity_get(id, ret);
+}
+
+static const struct tensor *untold(const struct weights_file *f)
+{
+	for (size_t i = 0; i < f->ts->n; i++)
+		if (f->ts->v[i].model && !identity_is_told(f->row.digests[i]))
+			return &f->ts->v[i];
+	return NULL;
+}
+
+static int fault_text(const struct weights_file *f, const char *what, const char *why, char **ret)
+{
+	int n = asprintf(ret, "%s%s%s%s%s", f->name ? f->name : "", f->name ? ": " : "", what, *what ? ": " : "", why);
+
+	return n < 0 ? -ENOMEM : 0;
+}
+
+int weights_fault(const struct weights *w, char **ret)
+{
+	bool any = false;
+
+	*ret = NULL;
+	for (size_t i = 0; i < w->n; i++) {
+		const struct weights_file *f = &w->v[i];
+		const struct tensor *t;
+
+		if (!f->of_model)
+			continue;
+		if (!f->ts)
+			return fault_text(f, "", f->row.why, ret);
+		t = untold(f);
+		if (t)
+			return fault_text(f, t->name, "a tensor whose content is not in one place, or unfolds to more than the file", ret);
+		for (size_t k = 0; k < f->ts->n; k++)
+			any = any || f->ts->v[k].model;
+	}
+	if (any)
+		return 0;
+	*ret = strdup("no tensors of a model in it");
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* What waits */
+
+static int64_t inner_epoch(const struct weights *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->v[i].ts && w->v[i].ts->has_epoch && w->v[i].ts->epoch >= 0)
+			return w->v[i].ts->epoch;
+	return NO_LABEL;
+}
+
+static int64_t inner_step(const struct weights *w)
+{
+	const struct tensors *ts = w->n == 1 ? w->v[0].ts : NULL;
+
+	return ts && ts->has_step ? (int64_t)ts->step : NO_STEP;
+}
+
+/* The version by its path: its run, and which epoch its name tells. */
+static int find_place(struct db *db, const struct version_row *v, struct holds_row *h)
+{
+	_cleanup_free_ char *name = NULL;
+	struct tracked_row t;
+	struct fork_row fork;
+	int r = tracked_get(db, v->tracked, &t);
+
+	if (r == 0)
+		r = tracked_name(db, t.id, &name);
+	if (r < 0)
+		return r;
+	if (!epoch_of_name(name, &h->epoch))
+		h->epoch = NO_LABEL;
+	r = fork_get(db, t.run, &fork);
+	h->run = r == 0 ? fork.root : t.run;
+	return r == -ENOENT ? 0 : r;
+}
+
+struct found {
+	struct holds_row h;
+	int64_t step; /* that the file tells */
+	bool gone;
+};
+
+/* Versions that were found complete before steps were read from inside have none. */
+static int set_step(struct db *db, struct version_row *v, int64_t step)
+{
+	struct tracked_row t;
+	int r;
+
+	if (v->is_dir || v->step != NO_STEP || step == NO_STEP)
+		return 0;
+	v->step = step;
+	r = version_update(db, v);
+	if (r == 0)
+		r = tracked_get(db, v->tracked, &t);
+	if (r < 0 || t.good != v->id)
+		return r;
+	t.step = step;
+	return tracked_update(db, &t);
+}
+
+static int tx_found(struct db *db, void *arg)
+{
+	struct found *f = arg;
+	struct version_row v = { .step = NO_STEP };
+	int r = f->gone ? -ENOENT : version_get(db, f->h.version, &v);
+
+	if (r == 0)
+		r = set_step(db, &v, f->step);
+	f->h.step = v.step;
+	if (r == 0)
+		r = tx_label_put(db, &f->h);
+	return r < 0 && r != -ENOENT ? r : unread_delete(db, f->h.version);
+}
+
+static int read_version(struct expfs *ex, uint64_t id, weights_stop stop, void *arg)
+{
+	_cleanup_weights_ struct weights w = { 0 };
+	struct found f = { .h = { .version = id } };
+	struct version_row v;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = version_get(db, id, &v);
+		if (r == 0)
+			r = find_place(db, &v, &f.h);
+	}
+	if (r == 0)
+		r = weights_load(ex, &v, stop, arg, &w);
+	if (r == 0)
+		r = weights_model(&w, f.h.model);
+	if (r == -ENOENT || r == -ESTALE || r == -E2BIG)
+		f.gone = true;
+	else if (r < 0)
+		return r;
+	f.h.told = r == 1;
+	f.h.parts = w.parts;
+	f.step = inner_step(&w);
+	if (f.h.epoch == NO_LABEL)
+		f.h.epoch = inner_epoch(&w);
+	return expfs_write(ex, tx_found, &f);
+}
+
+static int next_waiting(struct expfs *ex, uint64_t after, uint64_t *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return unread_next(db, after, ret);
+}
+
+int weights_read_waiting(struct expfs *ex, weights_stop stop, void *arg)
+{
+	uint64_t id = 0;
+	int r, first = 0;
+
+	while (!(stop && stop(arg)) && next_waiting(ex, id, &id) == 0) {
+		r = read_version(ex, id, stop, arg);
+		if (r == -ECANCELED || expfs_takes_nothing(r))
+			return r;
+		if (r < 0)
+			log_msg("version %llx: its weights cannot be read: %s; it is tried again", (unsigned long long)id,
+				strerror(-r));
+		first = first ? first : r;
+	}
+	return first;
+}

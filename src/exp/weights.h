@@ -1,0 +1,43 @@
+/* The weights of checkpoints, read in the background and kept with the content, so that
+ * each content is read once. Nothing of a file is run, and no operation on a file waits for it. */
+#ifndef EXPFS_WEIGHTS_H
+#define EXPFS_WEIGHTS_H
+
+#include "exp/expfs.h"
+#include "format/identity.h"
+#include "meta/version.h"
+#include "meta/weights.h"
+
+typedef bool (*weights_stop)(void *arg); /* NULL: never */
+
+/* A file of tensors: digests of all of them, or why it cannot be read. */
+struct weights_file {
+	char *name;         /* below the checkpoint; NULL of one that is a file */
+	bool of_model;      /* as its name says */
+	struct tensors *ts; /* NULL: it cannot be read */
+	struct weights_row row;
+};
+
+/* Those of a version that can hold weights, or what a training needs to go on. */
+struct weights {
+	struct weights_file *v;
+	size_t n;
+	unsigned parts; /* enum part, of all its files */
+};
+
+/* Reads what was not read yet. 0; -ECANCELED as stop says; other errors. */
+int weights_load(struct expfs *ex, const struct version_row *v, weights_stop stop, void *arg, struct weights *ret);
+void weights_free(struct weights *w);
+#define _cleanup_weights_ _cleanup_(weights_free)
+
+/* The identity of its model; 1, or 0: it is not told. -ENOMEM, -E2BIG. */
+int weights_model(const struct weights *w, uint8_t ret[WEIGHTS_DIGEST]);
+
+/* Why the model is not told, "NAME: reason", to be freed; NULL where it is. */
+int weights_fault(const struct weights *w, char **ret);
+
+/* Reads the weights of all versions that wait for it, the oldest first. */
+/* 0, or the first error of one that is to be tried again. */
+int weights_read_waiting(struct expfs *ex, weights_stop stop, void *arg);
+
+#endif

@@ -1,0 +1,24 @@
+/* What is said of the weights that checkpoints hold (exp/weights.h, exp/label.h). */
+#ifndef EXPFS_OP_LABELS_H
+#define EXPFS_OP_LABELS_H
+
+#include <jansson.h>
+
+#include "exp/branch.h"
+#include "meta/weights.h"
+
+/* "labelled step 7, holds step 9: its weights are those of /runs/r/step_9.pt", to be freed; *ret is NULL where the label
+ * is right, or not known to be wrong. cred: who asks, NULL: may know all. */
+int labels_fault(struct expfs *ex, struct cred *cred, const struct holds_row *h, char **ret);
+
+/* Calls f for the checkpoints of a branch, or of an experiment, that are there and wrongly labelled; path as of the
+ * room exp. */
+typedef void (*labels_fn)(void *arg, const char *path, const char *fault);
+int labels_of_branch(struct expfs *ex, const struct branch *b, labels_fn f, void *arg);
+int labels_of_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, labels_fn f, void *arg);
+
+/* {"read": whether they were read yet, "model": identity in hex or null, "epoch": or null, "parts": […], "label": what is wrong or null,
+ * "why": why the model is not told, or null} of a complete version. */
+int labels_entry(struct expfs *ex, uint64_t version, json_t **ret);
+
+#endif

@@ -1,0 +1,179 @@
+# Which weights a checkpoint holds is found out unasked, and held against its label.
+
+load lib
+
+setup() {
+    scratch
+    store_init
+    mount_store
+    R=$MNT/runs/r
+    mkdir -p "$R"
+}
+
+teardown() { cleanup; }
+
+# save NAME WEIGHTS [METADATA]: safetensors, or .npz; WEIGHTS: what they depend on
+save() { python3 "$EXPFS_SRCDIR/tests/inner_step.py" "$R/$1" "${3:-dict()}" "$2"; }
+
+# weights NAME EXPRESSION: of what show says of them, w
+weights() { "$EXPFS" show "$R/$1" --json 3>&- | python3 -c 'import json, sys; w = json.load(sys.stdin)["weights"]; print(eval(sys.argv[1]))' "$2"; }
+
+is_read() { [[ $(weights "$1" 'w["read"]') == True ]]; }
+wait_read() { local n; for n; do wait_until is_read "$n"; done; }
+
+# labels: what status warns of, a line each
+labels() {
+    "$EXPFS" status "$MNT" --json 3>&- | python3 -c '
+import json, sys
+for w in json.load(sys.stdin)["warnings"]:
+    if w["kind"] == "label":
+        print(w["path"], w["text"])'
+}
+
+@test "a checkpoint that was saved late holds the weights of another step, which status, show and log say unasked" {
+    save step_7.safetensors seven
+    save step_9.safetensors nine
+    save best_step_7.safetensors nine
+    save copy_step_7.npz seven
+    wait_read step_7.safetensors step_9.safetensors best_step_7.safetensors copy_step_7.npz
+    local text="labelled step 7, holds step 9: its weights are those of /runs/r/step_9.safetensors"
+    equal "$(labels)" "/runs/r/best_step_7.safetensors $text"
+    equal "$(weights best_step_7.safetensors 'w["label"]')" "$text"
+    equal "$(weights step_7.safetensors 'w["label"]')" None
+    equal "$("$EXPFS" show "$R/best_step_7.safetensors" 3>&- | grep ^label)" "label      $text"
+    equal "$(grep ^label "$MNT/branches/r/log")" "label      /runs/r/best_step_7.safetensors: $text"
+    equal "$(weights step_9.safetensors 'w["model"]')" "$(weights best_step_7.safetensors 'w["model"]')"
+    remount
+    equal "$(labels)" "/runs/r/best_step_7.safetensors $text"
+}
+
+@test "one that was saved late is found when the step that it holds is saved after it, too" {
+    save step_7.safetensors seven
+    save best_step_7.safetensors nine
+    wait_read step_7.safetensors best_step_7.safetensors
+    equal "$(labels)" ""
+    save step_9.safetensors nine
+    wait_read step_9.safetensors
+    equal "$(labels)" "/runs/r/best_step_7.safetensors labelled step 7, holds step 9: its weights are those of /runs/r/step_9.safetensors"
+    save step_9.safetensors nine
+    save again_step_9.npz nine
+    wait_read again_step_9.npz
+    equal "$(labels | wc -l)" 1
+}
+
+@test "epochs are labels, by the name or inside, where there are no steps" {
+    save epoch_7.safetensors seven
+    save epoch_9.safetensors nine '{"epoch": "9"}'
+    save best.safetensors nine '{"epoch": "7"}'
+    save last.safetensors nine '{"epoch": "9"}'
+    wait_read epoch_7.safetensors epoch_9.safetensors best.safetensors last.safetensors
+    equal "$(labels)" "/runs/r/best.safetensors labelled epoch 7, holds epoch 9: its weights are those of /runs/r/epoch_9.safetensors"
+    equal "$(weights last.safetensors 'w["epoch"]')" 9
+}
+
+@test "weights that did not change between two steps are those of the first" {
+    save step_1.safetensors same
+    save step_2.safetensors same
+    wait_read step_1.safetensors step_2.safetensors
+    equal "$(labels)" "/runs/r/step_2.safetensors labelled step 2, holds step 1: its weights are those of /runs/r/step_1.safetensors"
+}
+
+@test "what is overwritten, mended or removed is warned of no more, and of other runs nothing is told" {
+    save step_7.safetensors seven
+    save step_9.safetensors nine
+    save best_step_7.safetensors nine
+    mkdir "$MNT/runs/other"
+    cp "$R/step_9.safetensors" "$MNT/runs/other/step_5.safetensors"
+    wait_read best_step_7.safetensors
+    wait_until is_read ../other/step_5.safetensors
+    equal "$(labels | wc -l)" 1
+    cp "$R/step_7.safetensors" "$R/best_step_7.safetensors"
+    equal "$(labels)" ""
+    wait_read best_step_7.safetensors
+    equal "$(labels)" ""
+    save best_step_7.safetensors nine
+    wait_read best_step_7.safetensors
+    equal "$(labels | wc -l)" 1
+    rm "$R/best_step_7.safetensors"
+    equal "$(labels)" ""
+}
+
+@test "a directory checkpoint holds the weights of all its shards, whatever lies beside them" {
+    local d
+    for d in checkpoint-7 checkpoint-9; do
+        mkdir "$R/$d"
+        save $d/model-00001-of-00002.safetensors "$d a"
+        save $d/model-00002-of-00002.safetensors "$d b"
+        echo '{"global_step": 0, "log_history": []}' >"$R/$d/trainer_state.json"
+    done
+    mkdir "$R/checkpoint-11"
+    save checkpoint-11/model-1.safetensors "checkpoint-9 b"
+    save checkpoint-11/model-2.safetensors "checkpoint-9 a"
+    save checkpoint-11/optimizer.safetensors "others"
+    echo '{"global_step": 11, "log_history": []}' >"$R/checkpoint-11/trainer_state.json"
+    wait_until test -e "$R/.expfs/step/11"
+    wait_read checkpoint-7 checkpoint-9 checkpoint-11
+    equal "$(labels)" "/runs/r/checkpoint-11 labelled step 11, holds step 9: its weights are those of /runs/r/checkpoint-9"
+    equal "$(weights checkpoint-11 'w["parts"]')" "['optimizer', 'data-loader']"
+}
+
+@test "of what cannot be read it is said why, and nothing else of it is different" {
+    echo no tensors >"$R/step_1.pth"
+    python3 - "$R/step_2.safetensors" <<'P'
+import json, struct, sys
+header = json.dumps({"w": {"dtype": "F4", "shape": [4], "data_offsets": [0, 2]}}).encode()
+open(sys.argv[1], "wb").write(struct.pack("<Q", len(header)) + header + b"12")
+P
+    save step_3.npz '' '{"step": 3}'
+    wait_read step_1.pth step_2.safetensors
+    equal "$(weights step_1.pth 'w["model"], w["why"]')" "(None, 'no file of tensors that can be read here')"
+    equal "$(weights step_2.safetensors 'w["model"]')" None
+    [[ $(weights step_2.safetensors 'w["why"]') == "w: "* ]]
+    equal "$(readlink "$MNT/branches/r/step/1")" ../../../runs/r/step_1.pth
+    equal "$(labels)" ""
+}
+
+@test "weights that were saved before a daemon was killed are read by the next one" {
+    local i
+    for i in {1..20}; do save step_$i.safetensors $i; done
+    kill_daemon
+    fusermount3 -uz "$MNT"
+    mount_store
+    wait_read step_{1..20}.safetensors
+    equal "$(weights step_20.safetensors 'w["model"] != None')" True
+}
+
+@test "a store of the third format opens with its history and experiments, and its weights are read" {
+    umount_store
+    rm -rf "$STORE"
+    tar -xzf "$EXPFS_SRCDIR/tests/data/store-3.tar.gz" -C "$SCRATCH" --transform "s/^store3/store/"
+    D=$MNT
+    mount_store
+    wait_read step_7.safetensors step_9.safetensors best_step_7.safetensors checkpoint-10
+    equal "$(tail -n 1 "$STORE/format")" "format 4"
+    equal "$(cat "$MNT/branches/r/HEAD")" e8ecd2874496c24500000000
+    equal "$(ls "$R/.expfs/history/latest.safetensors" | paste -sd ' ')" "1.safetensors 2.safetensors"
+    rm -r "$R/checkpoint-10"
+    equal "$(readlink "$MNT/branches/r/step/10")" ../../../runs/r/latest.safetensors
+    equal "$(labels)" "/runs/r/best_step_7.safetensors labelled step 7, holds step 9: its weights are those of /runs/r/step_9.safetensors"
+    umount_store
+    "$EXPFS" fsck "$STORE"
+    mount_store
+    equal "$(labels | wc -l)" 1
+}
+
+@test "fsck has weights read again whose tables are lost" {
+    save step_7.safetensors seven
+    save step_9.safetensors nine
+    save best_step_7.safetensors nine
+    wait_read best_step_7.safetensors
+    umount_store
+    python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); [db.execute("DROP TABLE " + t) for t in ("holds", "weights")]; db.commit()' "$STORE/expfs.db"
+    run "$EXPFS" fsck "$STORE" 3>&-
+    equal $status 1
+    "$EXPFS" fsck --repair "$STORE" >/dev/null || true
+    "$EXPFS" fsck "$STORE"
+    mount_store
+    wait_read best_step_7.safetensors
+    equal "$(labels | wc -l)" 1
+}
