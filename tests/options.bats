@@ -228,3 +228,17 @@ contents() { [[ $(grep -rl -- "$1" "$STORE/objects" | wc -l) == "$2" ]]; }
     umount_store
     "$EXPFS" fsck "$STORE" 3>&-
 }
+
+@test "a configuration that is removed while it is written over says nothing any more" {
+    options "dump_data_state: false"
+    echo 'checkpoint_manager: {dump_data_state: true, dump_model_architecture: true}' >"$R/params.yaml"
+    mkdir "$R/data"
+    echo first >"$R/data/d.csv"
+    exec 7>"$R/params.yaml"
+    equal "$(versions data/d.csv)" 1
+    rm "$R/params.yaml"
+    exec 7>&-
+    echo second >"$R/data/d.csv"
+    echo third >"$R/data/d.csv"
+    equal "$(versions data/d.csv)" 1
+}

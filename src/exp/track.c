@@ -140,8 +140,8 @@ static bool is_doubtful(struct expfs *ex, const struct tracked_row *t, const str
 }
 
 /* The version that the path holds ends, and what cannot be kept goes. */
-static int end_held(struct expfs *ex, struct db *db, struct tracked_row *t, uint64_t until, bool gone,
-		    struct file_drop *drop)
+static int end_version(struct expfs *ex, struct db *db, struct tracked_row *t, uint64_t until, bool gone,
+		       struct file_drop *drop)
 {
 	struct content_row content = { .state = CONTENT_SEALED };
 	struct version_row v;
@@ -168,16 +168,6 @@ static int end_held(struct expfs *ex, struct db *db, struct tracked_row *t, uint
 	return r < 0 ? r : file_drop_object(db, content.id, drop);
 }
 
-static int end_version(struct expfs *ex, struct db *db, struct tracked_row *t, uint64_t until, bool gone,
-		       struct file_drop *drop)
-{
-	int r = end_held(ex, db, t, until, gone, drop);
-
-	if (t->role == ROLE_HP)
-		kept_forget(ex, t->run);
-	return r;
-}
-
 int tx_track_end_version(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop)
 {
 	return end_version(ex, db, t, meta_id(ex->meta), false, drop);
@@ -201,6 +191,8 @@ int track_end_path(struct expfs *ex, struct db *db, struct tracked_row *t, struc
 	uint64_t now = meta_id(ex->meta);
 	int r = t->head ? end_version(ex, db, t, now, true, drop) : end_written(db, t, now);
 
+	if (t->role == ROLE_HP)
+		kept_forget(ex, t->run);
 	t->ino = t->is_dir ? t->ino : 0;
 	t->changed = 0;
 	no_good(t);
@@ -353,12 +345,14 @@ static int track_file(struct expfs *ex, struct db *db, const struct ancestry *a,
 	if (r < 0)
 		return r;
 	head = t.run == run ? t.head : 0;
+	if (role == ROLE_HP) {
+		kept_forget(ex, t.run); /* from which it came */
+		kept_forget(ex, run);
+	}
 	t.is_dir = false;
 	t.ino = row->ino;
 	t.run = run;
 	t.role = (int)role;
-	if (role == ROLE_HP)
-		kept_forget(ex, run);
 	if (role != ROLE_WEIGHTS) {
 		t.changed = 0;
 		no_good(&t);
