@@ -294,23 +294,26 @@ static int run_to_leave(struct expfs *ex, struct db *db, uint64_t dir, uint64_t 
 	return MIN(r, 0);
 }
 
+/* What waits: a directory, or (1) a removed run. */
+static int next_moved(struct expfs *ex, uint64_t *ret, uint64_t *ret_leaves)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	int r = moved_first(db, ret);
+
+	if (r == 0)
+		r = run_to_leave(ex, db, *ret, ret_leaves);
+	return r < 0 ? r : removed_is_run(db, *ret);
+}
+
 int track_moved(struct expfs *ex)
 {
 	uint64_t dir, run, settled = 0;
-	bool removed;
-	int r;
 
 	for (;;) {
-		{
-			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+		int removed = next_moved(ex, &dir, &run), r = 0;
 
-			r = moved_first(db, &dir);
-			if (r == 0)
-				r = run_to_leave(ex, db, dir, &run);
-			removed = r == 0 && removed_is_run(db, dir) == 1;
-		}
-		if (r != 0)
-			return r == -ENOENT ? 0 : r;
+		if (removed < 0)
+			return removed == -ENOENT ? 0 : removed;
 		if (run && run != settled)
 			r = experiment_settle_known(ex, run);
 		settled = run ? run : settled;
