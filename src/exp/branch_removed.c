@@ -34,8 +34,8 @@ int branch_removed_get(struct expfs *ex, struct cred *cred, uint64_t id, struct 
 
 int branch_removed_add(struct expfs *ex, struct cred *cred, struct branch_list *l)
 {
-	struct removed_list removed = { 0 };
-	int r = removed_list_all(ex, cred, true, &removed);
+	_cleanup_id_list_ struct id_list removed = { 0 };
+	int r = removed_list(ex, cred, true, &removed);
 
 	for (size_t i = 0; i < removed.n && r == 0; i++) {
 		struct branch b;
@@ -47,13 +47,12 @@ int branch_removed_add(struct expfs *ex, struct cred *cred, struct branch_list *
 			r = branch_list_add(l, &b);
 		r = r == -ENOENT ? 0 : r;
 	}
-	removed_list_free(&removed);
 	return r;
 }
 
 int branch_removed_by_name(struct expfs *ex, struct cred *cred, const char *name, struct branch *ret)
 {
-	struct removed_list l = { 0 };
+	_cleanup_id_list_ struct id_list l = { 0 };
 	_cleanup_free_ char *path = NULL;
 	bool found = false;
 	uint64_t id;
@@ -66,7 +65,7 @@ int branch_removed_by_name(struct expfs *ex, struct cred *cred, const char *name
 		r = branch_removed_get(ex, cred, id, ret);
 	if (r != -ENOENT || !strchr(name, '.'))
 		return r;
-	r = removed_list_all(ex, cred, false, &l);
+	r = removed_list(ex, cred, false, &l);
 	for (size_t i = 0; i < l.n && r == 0 && !found; i++) {
 		r = branch_removed_get(ex, cred, l.v[i], ret);
 		found = r == 0 && strcmp(ret->name, name) == 0;
@@ -74,6 +73,5 @@ int branch_removed_by_name(struct expfs *ex, struct cred *cred, const char *name
 			branch_free(ret);
 		r = r == -ENOENT ? 0 : r;
 	}
-	removed_list_free(&l);
 	return r < 0 ? r : found ? 0 : -ENOENT;
 }

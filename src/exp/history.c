@@ -315,8 +315,7 @@ struct forgetting {
 	struct expfs *ex;
 	const struct history *h;
 	const bool *marked;
-	uint64_t *object; /* that the versions held */
-	size_t n;
+	struct id_list objects; /* that the versions held */
 	struct file_drop *drop; /* as many as it takes */
 	size_t n_drops;
 	uint64_t freed;
@@ -324,21 +323,13 @@ struct forgetting {
 
 static void cleanup_forgetting(struct forgetting *f)
 {
-	free(f->object);
+	id_list_free(&f->objects);
 	free(f->drop);
 }
 
 static int add_object(struct forgetting *f, uint64_t object)
 {
-	uint64_t *v = object ? array_grow(f->object, f->n, sizeof(*v)) : f->object;
-
-	if (!object)
-		return 0;
-	if (!v)
-		return -ENOMEM;
-	f->object = v;
-	v[f->n++] = object;
-	return 0;
+	return object ? id_list_add(&f->objects, object) : 0;
 }
 
 static int add_member_object(void *arg, const struct member_row *m, const char *name)
@@ -418,7 +409,7 @@ static int tx_forget(struct db *db, void *arg)
 	struct tracked_row t;
 	int r = tracked_get(db, was->id, &t);
 
-	f->n = f->n_drops = 0;
+	f->objects.n = f->n_drops = 0;
 	f->freed = 0;
 	if (r == -ENOENT || (r == 0 && (t.ino != was->ino || t.n != was->n || t.head != was->head || t.good != was->good ||
 					t.changed != was->changed)))
@@ -433,8 +424,8 @@ static int tx_forget(struct db *db, void *arg)
 	}
 	if (r == 0)
 		r = tx_track_forgotten(f->ex, db, &t);
-	for (size_t i = 0; i < f->n && r == 0; i++)
-		r = drop_object(db, f, f->object[i]);
+	for (size_t i = 0; i < f->objects.n && r == 0; i++)
+		r = drop_object(db, f, f->objects.v[i]);
 	return r < 0 ? r : forget_paths(db, was->id);
 }
 

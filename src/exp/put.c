@@ -25,8 +25,8 @@ void put_free(struct put *p)
 {
 	put_begin(p);
 	free(p->changes);
-	free(p->sealed.v);
-	free(p->unsealed.v);
+	id_list_free(&p->sealed);
+	id_list_free(&p->unsealed);
 }
 
 int put_file_compare(const void *a, const void *b)
@@ -171,18 +171,7 @@ static int open_dir(struct put *p, struct db *db, uint64_t base, const struct pu
 	return r;
 }
 
-static int inodes_add(struct put_inodes *l, uint64_t ino)
-{
-	uint64_t *v = array_grow(l->v, l->n, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	l->v = v;
-	v[l->n++] = ino;
-	return 0;
-}
-
-static bool inodes_have(const struct put_inodes *l, uint64_t ino)
+static bool has_id(const struct id_list *l, uint64_t ino)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (l->v[i] == ino)
@@ -199,9 +188,9 @@ void put_seal(struct put *p)
 {
 	for (size_t i = 0; i < p->unsealed.n; i++)
 		file_seal_left_alone(p->ex, p->unsealed.v[i]);
-	free(p->sealed.v);
+	id_list_free(&p->sealed);
 	p->sealed = p->unsealed;
-	p->unsealed = (struct put_inodes){ .n = 0 };
+	p->unsealed = (struct id_list){ .n = 0 };
 }
 
 /* May it lose its name? */
@@ -215,7 +204,7 @@ static int check_old(struct put *p, const struct inode_row *was)
 	if (file_has_writer(p->ex, was->ino))
 		return -EBUSY;
 	if ((was->flags & INODE_LIVE) || (was->object && !(was->flags & INODE_CLOSED)))
-		return inodes_have(&p->sealed, was->ino) ? -EOPNOTSUPP : inodes_add(&p->unsealed, was->ino);
+		return has_id(&p->sealed, was->ino) ? -EOPNOTSUPP : id_list_add(&p->unsealed, was->ino);
 	return 0;
 }
 

@@ -17,22 +17,18 @@
 #include "exp/expfs.h"
 #include "exp/file.h"
 #include "meta/version.h"
-
-struct put_inodes {
-	uint64_t *v;
-	size_t n;
-};
+#include "util/list.h"
 
 struct put {
 	struct expfs *ex;
 	struct cred *cred; /* who asks; NULL: the owner of the store, who gives all things the owners that they had */
-	struct put_inodes sealed; /* as far as they can be */
+	struct id_list sealed; /* as far as they can be */
 
 	char *path; /* of the last error, below the directory base */
 	uint64_t ino;
 	struct expfs_change *changes;
 	size_t n;
-	struct put_inodes unsealed;
+	struct id_list unsealed;
 	struct file_drop drop;
 };
 void put_begin(struct put *p); /* of the transaction: which may be run again */

@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "exp/entries.h"
 #include "exp/judge.h"
 #include "exp/path.h"
 #include "exp/track_path.h"
@@ -90,27 +89,10 @@ int removed_give_back(struct expfs *ex, uint64_t run)
 	return r;
 }
 
-void removed_list_free(struct removed_list *l)
-{
-	free(l->v);
-	*l = (struct removed_list){ 0 };
-}
-
-static int add_id(struct removed_list *l, uint64_t id)
-{
-	uint64_t *v = array_grow(l->v, l->n, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	l->v = v;
-	v[l->n++] = id;
-	return 0;
-}
-
 /* Tracked directories whose names, as they were, fit one component of a pattern. */
 struct matches {
 	char component[256];
-	struct removed_list ids;
+	struct id_list ids;
 };
 
 static int match_one(void *arg, const struct tracked_row *t, const char *name)
@@ -119,12 +101,12 @@ static int match_one(void *arg, const struct tracked_row *t, const char *name)
 	char was[TRACKED_NAME];
 
 	tracked_own_name(t, name, was);
-	return fnmatch(m->component, was, FNM_PERIOD) == 0 ? add_id(&m->ids, t->id) : 0;
+	return fnmatch(m->component, was, FNM_PERIOD) == 0 ? id_list_add(&m->ids, t->id) : 0;
 }
 
 static void cleanup_matches(struct matches *m)
 {
-	removed_list_free(&m->ids);
+	id_list_free(&m->ids);
 }
 
 /* For whom they are, and how they are looked for. */
@@ -132,7 +114,7 @@ struct reach {
 	struct expfs *ex;
 	struct cred *cred;
 	bool by_listing;
-	struct removed_list *found;
+	struct id_list *found;
 };
 
 static int read_dir(struct expfs *ex, uint64_t id, struct inode_row *ret)
@@ -156,7 +138,7 @@ static int add_if_removed(const struct reach *to, uint64_t id)
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(to->ex->meta);
 	int r = removed_is_run(db, id);
 
-	return r > 0 ? add_id(to->found, id) : r;
+	return r > 0 ? id_list_add(to->found, id) : r;
 }
 
 static int expand(const struct reach *to, uint64_t dir, const char *pattern)
@@ -188,7 +170,7 @@ static int id_compare(const void *pa, const void *pb)
 }
 
 /* What was found by two patterns stays once. */
-static void drop_repeats(struct removed_list *l)
+static void drop_repeats(struct id_list *l)
 {
 	size_t n = 0;
 
@@ -200,16 +182,16 @@ static void drop_repeats(struct removed_list *l)
 	l->n = n;
 }
 
-int removed_list_all(struct expfs *ex, struct cred *cred, bool by_listing, struct removed_list *ret)
+int removed_list(struct expfs *ex, struct cred *cred, bool by_listing, struct id_list *ret)
 {
-	struct removed_list l = { 0 };
+	struct id_list l = { 0 };
 	const struct reach to = { .ex = ex, .cred = cred, .by_listing = by_listing, .found = &l };
 	int r = 0;
 
 	for (char **p = ex->config->runs; *p && r == 0; p++)
 		r = expand(&to, TRACKED_TOP, *p + (**p == '/'));
 	if (r < 0) {
-		removed_list_free(&l);
+		id_list_free(&l);
 		return r;
 	}
 	drop_repeats(&l);

@@ -13,6 +13,7 @@
 #include "exp/cred.h"
 #include "exp/expfs.h"
 #include "meta/tracked.h"
+#include "util/list.h"
 
 /* 1: the number is that of a removed run's tracked path. */
 int removed_is_run(struct db *db, uint64_t id);
@@ -24,16 +25,9 @@ int tx_removed_run(struct expfs *ex, struct db *db, struct tracked_row *t);
 /* Gives them back, and takes the removed run out of the table moved. */
 int removed_give_back(struct expfs *ex, uint64_t run);
 
-/* Ids of removed runs, ascending; to be freed. */
-struct removed_list {
-	uint64_t *v;
-	size_t n;
-};
-
-/* Of all that he could find. Where he may go through a directory but not list it, he has to know the name:
- * by_listing is false if he does. */
-int removed_list_all(struct expfs *ex, struct cred *cred, bool by_listing, struct removed_list *ret);
-void removed_list_free(struct removed_list *l);
+/* The ids of all that he could find, ascending; to be freed. Where he may go through a directory but not list it, he has
+ * to know the name: by_listing is false if he does. */
+int removed_list(struct expfs *ex, struct cred *cred, bool by_listing, struct id_list *ret);
 
 /* The one at that path, in tracked names; -ENOENT. */
 int removed_by_path(struct expfs *ex, const char *path, uint64_t *ret);

@@ -568,41 +568,24 @@ int tx_track_forgotten(struct expfs *ex, struct db *db, struct tracked_row *t)
 	return tracked_update(db, t);
 }
 
-struct object_list {
-	uint64_t *id;
-	size_t n;
-};
-
-static void free_objects(struct object_list *l)
-{
-	free(l->id);
-}
-
 static int add_object(void *arg, const struct member_row *m, const char *name)
 {
-	struct object_list *l = arg;
-	uint64_t *v = array_grow(l->id, l->n, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	l->id = v;
-	v[l->n++] = m->object;
-	return 0;
+	return id_list_add(arg, m->object);
 }
 
 /* With the version of a directory goes what only that had of its files; the bytes go with the garbage of the mount. */
 static int delete_lost(struct db *db, uint64_t id, uint64_t lost)
 {
-	_cleanup_(free_objects) struct object_list l = { 0 };
+	_cleanup_id_list_ struct id_list l = { 0 };
 	int r = member_list(db, id, add_object, &l);
 
 	if (r == 0)
 		r = version_delete(db, id);
 	for (size_t i = 0; i < l.n && r == 0; i++) {
-		if (!l.id[i] || l.id[i] == lost)
+		if (!l.v[i] || l.v[i] == lost)
 			continue;
-		r = content_refs(db, l.id[i]);
-		r = r == 0 ? content_delete(db, l.id[i]) : MIN(r, 0);
+		r = content_refs(db, l.v[i]);
+		r = r == 0 ? content_delete(db, l.v[i]) : MIN(r, 0);
 	}
 	return r;
 }

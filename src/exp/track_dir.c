@@ -20,41 +20,21 @@
 
 #define BATCH 256
 
-struct path_list {
-	uint64_t *id;
-	size_t n;
-};
-
-static void free_paths(struct path_list *l)
-{
-	free(l->id);
-}
-
 static int add_file(void *arg, const struct tracked_row *t, const char *name)
 {
-	struct path_list *l = arg;
-	uint64_t *v;
-
-	if (t->is_dir || (t->ino == 0 && t->good == 0))
-		return 0;
-	v = array_grow(l->id, l->n, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	l->id = v;
-	v[l->n++] = t->id;
-	return 0;
+	return t->is_dir || (t->ino == 0 && t->good == 0) ? 0 : id_list_add(arg, t->id);
 }
 
 /* Files that counted for themselves until their directory became a checkpoint, which nobody has
  * looked at since. */
 static int end_files(struct expfs *ex, struct db *db, uint64_t dir, struct file_drop *drop)
 {
-	_cleanup_(free_paths) struct path_list l = { 0 };
+	_cleanup_id_list_ struct id_list l = { 0 };
 	struct tracked_row t;
 	int r = tracked_list(db, dir, add_file, &l);
 
 	for (size_t i = 0; i < l.n && r == 0; i++) {
-		r = tracked_get(db, l.id[i], &t);
+		r = tracked_get(db, l.v[i], &t);
 		if (r == 0)
 			r = track_end_path(ex, db, &t, drop);
 	}
