@@ -11,7 +11,6 @@
 #include "exp/step.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
-#include "meta/experiment.h"
 #include "meta/line.h"
 #include "meta/version.h"
 #include "meta/weights.h"
@@ -88,14 +87,6 @@ static int load_versions(struct judgement *j)
 	return r == -ENOENT ? 0 : r;
 }
 
-/* It is to be found out to which experiment it belongs. */
-static int put_due(struct db *db, const struct tracked_row *t, const struct version_row *v)
-{
-	const struct due_row d = { .version = v->id, .run = t->run, .begin = v->begin };
-
-	return due_put(db, &d);
-}
-
 int tx_judge_set_good(struct db *db, struct tracked_row *t, const struct version_row *v, uint64_t was)
 {
 	struct line_row load;
@@ -145,9 +136,7 @@ static int tx_judge_file(struct db *db, void *arg)
 
 		r = j->fresh[i] ? note_complete(db, v) : 0;
 		if (r == 0 && v->complete == 1 && j->fresh[i])
-			r = put_due(db, &t, v);
-		if (r == 0 && v->complete == 1 && j->fresh[i])
-			r = unread_put(db, v->id);
+			r = tx_track_due(db, &t, v);
 		if (r == 0 && v->complete == 1 && !any)
 			r = tx_judge_set_good(db, &t, v, was);
 		any = any || v->complete == 1;
@@ -359,9 +348,12 @@ static int put_members(struct db *db, const struct members *all, uint64_t versio
 static int find_experiment(struct db *db, const struct tracked_row *t, const struct version_row *v,
 			   const struct version_row *last)
 {
-	if (last->id && v->begin <= last->id)
-		return last->experiment ? version_set_experiment(db, v->id, last->experiment) : 0;
-	return put_due(db, t, v);
+	int r;
+
+	if (!last->id || v->begin > last->id)
+		return tx_track_due(db, t, v);
+	r = last->experiment ? version_set_experiment(db, v->id, last->experiment) : 0;
+	return r < 0 ? r : unread_put(db, v->id);
 }
 
 /* last: the version before; id 0: none. */
@@ -390,8 +382,6 @@ static int insert_version(struct judgement *j, struct db *db, struct tracked_row
 		r = find_experiment(db, t, &v, last);
 	if (r == 0)
 		r = tx_metric_inside(db, j->metrics, v.id);
-	if (r == 0)
-		r = unread_put(db, v.id);
 	t->head = v.id;
 	return r < 0 ? r : tx_judge_set_good(db, t, &v, t->good);
 }

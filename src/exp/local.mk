@@ -15,7 +15,7 @@ libexpfs_a_SOURCES += \
 	src/exp/inode_names.c src/exp/inode_names.h \
 	src/exp/closed.c src/exp/closed.h \
 	src/exp/track.c src/exp/track.h \
-	src/exp/track_dir.c src/exp/track_path.h \
+	src/exp/track_dir.c src/exp/track_version.c src/exp/track_path.h \
 	src/exp/step.c src/exp/step.h \
 	src/exp/judge.c src/exp/judge.h \
 	src/exp/leaving.c src/exp/leaving.h \

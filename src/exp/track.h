@@ -50,6 +50,10 @@ int tx_track_end_by(struct db *db, struct version_row last, uint64_t next);
 /* The last version of a path ends here. */
 int tx_track_end_version(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop);
 
+/* It is to be found out to which experiment a version of the path belongs, and of a complete checkpoint, which weights it
+ * holds. */
+int tx_track_due(struct db *db, const struct tracked_row *t, const struct version_row *v);
+
 /* The order of checkpoints: that of the commits that completed them, name_order that of the name's
  * role; what came with an old time stands before all others, in the order of those times. */
 int64_t track_rank(const struct inode_row *row, uint64_t name_order);

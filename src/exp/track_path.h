@@ -1,4 +1,4 @@
-/* Single tracked paths, for track.c and track_dir.c: inside a transaction. */
+/* Single tracked paths, for track.c and track_dir.c, and their versions, in track_version.c: inside a transaction. */
 #ifndef EXPFS_TRACK_PATH_H
 #define EXPFS_TRACK_PATH_H
 
@@ -22,6 +22,17 @@ int track_dir(struct expfs *ex, struct db *db, const struct ancestry *a, size_t 
 /* Nothing stands at a tracked path any more, or nothing that counts for itself. Its role
  * tells of what it was. */
 int track_end_path(struct expfs *ex, struct db *db, struct tracked_row *t, struct file_drop *drop);
+
+/* It has no complete version, or none that is to be had; to be written with the row. */
+void track_no_good(struct tracked_row *t);
+
+/* The content of a closed file is a version of its path, a new one if it differs, or is a checkpoint's anew; to be
+ * written with the row. name_order: as of track_rank(). */
+int track_content(struct expfs *ex, struct db *db, struct tracked_row *t, const char *name, const struct inode_row *row,
+		  uint64_t name_order, struct file_drop *drop);
+
+/* The version that the path holds was none. */
+int track_unmake_version(struct expfs *ex, struct db *db, struct tracked_row *t);
 
 /* Something in a checkpoint directory changed. */
 int track_member(struct expfs *ex, struct db *db, const struct ancestry *a);
