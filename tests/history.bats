@@ -183,6 +183,24 @@ PY
     equal "$(versions checkpoint-6)" "1 "
 }
 
+@test "a marker that is removed for a new one to be put in its place is no end of a checkpoint" {
+    mkdir "$R/5"
+    python3 - "$R/5" <<'PY'
+import os, sys
+os.chdir(sys.argv[1])
+for save in "12":
+    for name in "__0_0.distcp", ".metadata.tmp":
+        with open(name, "w") as f:
+            f.write("save " + save)
+    if os.path.exists(".metadata"):
+        os.remove(".metadata")
+    os.rename(".metadata.tmp", ".metadata")
+PY
+    equal "$(readlink "$MNT/branches/r/latest")" "../../runs/r/5"
+    equal "$(versions 5)" "1 "
+    diff -r "$H/5/1" "$R/5"
+}
+
 @test "a file that is made and removed beside those of a new directory checkpoint makes no version" {
     save_dir "$SCRATCH/five" 1
     python3 - "$SCRATCH/five" "$R/checkpoint-5" <<'PY'

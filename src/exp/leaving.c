@@ -1,5 +1,7 @@
 #include "exp/leaving.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "exp/complete.h"
@@ -60,24 +62,28 @@ static int is_last(struct expfs *ex, const struct tracked_row *t, uint64_t ino)
 	return r < 0 ? r : own == last;
 }
 
-/* Is it no part of a new checkpoint: left from the last complete version, which has it, or made after all others and
- * neither a marker nor weights? */
+/* Is it no part of a new checkpoint: left from the last complete version, which has it, or from a save that another has
+ * written over, whose NAME.tmp is to take its place; or made after all others and neither a marker nor weights? */
 static int is_passing(struct expfs *ex, const struct tracked_row *t, uint64_t dir, const char *name)
 {
+	char heir[NAME_MAX + sizeof(".tmp")];
 	struct inode_row row;
-	struct dirent_row d;
-	int r;
+	struct dirent_row d, next;
+	int r, heirless = 1;
 
+	snprintf(heir, sizeof(heir), "%s.tmp", name);
 	{
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
 		r = dirent_get(db, dir, name, &d);
 		if (r == 0)
 			r = inode_get(db, d.ino, &row);
+		if (r == 0)
+			heirless = dirent_get(db, dir, heir, &next);
 	}
 	if (r < 0)
 		return r;
-	if (row.begin < t->good)
+	if (row.begin < t->good || heirless == 0)
 		return 1;
 	return role_is_marker(name) || role_weights_suffix(name, strlen(name)) ? 0 : is_last(ex, t, d.ino);
 }
