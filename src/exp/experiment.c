@@ -124,6 +124,16 @@ static int resolve(struct expfs *ex, struct due *d)
 	return r < 0 ? r : expfs_write(ex, tx_point_put, &p);
 }
 
+/* It stays due where the line changes without end. */
+static int try_resolve(struct expfs *ex, struct due *d)
+{
+	int r = -EAGAIN;
+
+	for (int i = 0; i < TRIES && r == -EAGAIN; i++)
+		r = resolve(ex, d);
+	return r == -EAGAIN ? 0 : r;
+}
+
 /* What cannot be resolved, as its content cannot be read, is told, and is without an experiment. */
 static int give_up(struct expfs *ex, const struct due *d, int why)
 {
@@ -142,18 +152,12 @@ static int settle_one(struct expfs *ex, struct due *d)
 {
 	int r = load_due(ex, d);
 
-	bool drop = r == 0 && is_unrecorded(ex, d);
-
-	if (drop)
+	if (r == 0 && is_unrecorded(ex, d))
 		r = kept_drop(ex, &d->tracked, &d->version);
-	else if (r == 0 && !d->counts)
+	else if (r == 0 && d->counts)
+		r = try_resolve(ex, d);
+	else if (r == 0)
 		return drop_due(ex, d->row.version);
-	for (int i = 0; !drop && r == 0 && i < TRIES; i++) {
-		r = resolve(ex, d);
-		if (r != -EAGAIN)
-			break;
-		r = 0;
-	}
 	return r == 0 || r == -ENOMEM || expfs_takes_nothing(r) || atomic_load(&ex->read_only) ? r : give_up(ex, d, r);
 }
 

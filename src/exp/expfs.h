@@ -7,7 +7,7 @@
  *   settle_lock → that of best (exp/best.h) → that of exp/inside.c → file->lock (exp/file_state.h) → the keeper's of
  *   reaping and of rounds → the database's write lock → the table of files' → the object table's
  * and beside them, never with another taken inside: the inode table's, the
- * view table's, the keeper's. No SQL and no I/O under the latter. */
+ * view table's, the gate's, the keeper's lists', that of exp/kept.h. No SQL and no I/O under the latter. */
 #ifndef EXPFS_EXPFS_H
 #define EXPFS_EXPFS_H
 

@@ -104,12 +104,15 @@ static void learn(struct expfs *ex, uint64_t id)
 	struct count c = { .kept = ex->kept };
 	struct manager_options o;
 	struct tracked_row run;
-	int of_root = is_known(ex->kept, id) ? -EEXIST : expfs_write(ex, tx_count, &c);
+	int r;
 
-	if (of_root == 0)
-		of_root = get_run(ex, id, &run);
-	if (of_root == 1 || (of_root == 0 && state_options(ex, &run, STATE_NOW, &o) >= 0))
-		remember(ex->kept, id, of_root || records_all(&o), c.changes);
+	if (is_known(ex->kept, id))
+		return;
+	r = expfs_write(ex, tx_count, &c);
+	if (r == 0)
+		r = get_run(ex, id, &run);
+	if (r == 1 || (r == 0 && state_options(ex, &run, STATE_NOW, &o) >= 0))
+		remember(ex->kept, id, r == 1 || records_all(&o), c.changes);
 }
 
 static bool counts(const struct manager_options *o, int role)
