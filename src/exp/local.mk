@@ -17,7 +17,7 @@ libexpfs_a_SOURCES += \
 	src/exp/track.c src/exp/track.h \
 	src/exp/track_dir.c src/exp/track_version.c src/exp/track_path.h \
 	src/exp/step.c src/exp/step.h \
-	src/exp/judge.c src/exp/judge.h \
+	src/exp/judge.c src/exp/judge_dir.c src/exp/judge.h src/exp/judge_part.h \
 	src/exp/leaving.c src/exp/leaving.h \
 	src/exp/metric.c src/exp/metric.h \
 	src/exp/signal.c src/exp/signal.h \
