@@ -36,7 +36,7 @@ libexpfs_a_SOURCES += \
 	src/exp/derive_place.c src/exp/derive_place.h \
 	src/exp/branch.c src/exp/branch.h \
 	src/exp/branch_line.c src/exp/branch_line.h \
-	src/exp/branch_removed.c src/exp/branch_part.h \
+	src/exp/branch_removed.c src/exp/branch_root.c src/exp/branch_part.h \
 	src/exp/removed.c src/exp/removed.h \
 	src/exp/tracked_dir.c src/exp/tracked_dir.h \
 	src/exp/known.c src/exp/known.h \
