@@ -6,6 +6,7 @@
 #include "exp/names.h"
 #include "exp/step.h"
 #include "exp/track.h"
+#include "meta/weights.h"
 
 #define SAME_MAX 16 /* versions of a directory that it is held against */
 
@@ -172,9 +173,12 @@ static int put_members(struct db *db, const struct members *all, uint64_t versio
 static int find_experiment(struct db *db, const struct tracked_row *t, const struct version_row *v,
 			   const struct version_row *last)
 {
-	if (last->id && v->begin <= last->id)
-		return last->experiment ? version_set_experiment(db, v->id, last->experiment) : 0;
-	return tx_track_due(db, t, v);
+	int r;
+
+	if (!last->id || v->begin > last->id)
+		return tx_track_due(db, t, v);
+	r = last->experiment ? version_set_experiment(db, v->id, last->experiment) : 0;
+	return r < 0 ? r : unread_put(db, v->id);
 }
 
 /* last: the version before; id 0: none. */

@@ -49,9 +49,7 @@ libexpfs_a_SOURCES += \
 	src/exp/kept.c src/exp/kept.h \
 	src/exp/experiment.c src/exp/experiment.h \
 	src/exp/origin.c src/exp/origin.h \
-	src/exp/put.c src/exp/put.h \
 	src/exp/way.c src/exp/way.h \
-	src/exp/load_source.c src/exp/load_source.h \
 	src/exp/put.c src/exp/put_dir.c src/exp/put.h src/exp/put_part.h \
 	src/exp/load_source.c src/exp/load_settle.c src/exp/load_source.h \
 	src/exp/load.c src/exp/load.h
