@@ -197,25 +197,38 @@ static int tx_rename(struct db *db, void *arg)
 	return r < 0 ? r : move_entry(db, n, &from, there == 0 ? &to : NULL, now);
 }
 
+/* What leaves a directory by this, on both sides: perhaps for another run, or for a name that is no checkpoint's. */
+static void judge_leaving(const struct names *n, uint64_t ret[2])
+{
+	if (n->newparent == n->parent) {
+		leaving_judge_dir(n->fs->ex, n->parent, n->name);
+		if (n->flags & RENAME_EXCHANGE)
+			leaving_judge_dir(n->fs->ex, n->newparent, n->newname);
+		return;
+	}
+	ret[0] = leaving_judge(n->fs->ex, n->parent, n->name);
+	ret[1] = leaving_judge(n->fs->ex, n->newparent, n->newname);
+}
+
 void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t newparent, const char *newname,
 	       unsigned int flags)
 {
 	struct fs *fs = fs_of(req);
 	struct names n = { .fs = fs, .parent = parent, .name = name, .newparent = newparent, .newname = newname,
 			   .flags = flags };
-	uint64_t leaving = 0;
+	uint64_t leaving[2] = { 0 };
 	int r = view_is(parent) || view_is(newparent) ? -EROFS : fs_check_name(name);
 
 	if (r == 0)
 		r = fs_check_name(newname);
 	if (r == 0 && (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE)))
 		r = -EINVAL;
-	if (r == 0 && newparent != parent) /* another run's, perhaps */
-		leaving = leaving_judge(fs->ex, parent, name);
+	if (r == 0)
+		judge_leaving(&n, leaving);
 	if (r == 0)
 		r = names_write(&n, expfs_write, tx_rename);
-	if (r == 0)
-		leaving_taken(fs->ex, leaving);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(leaving); i++)
+		leaving_taken(fs->ex, leaving[i]);
 	if (r == 0 && n.got_role)
 		file_seal_left_alone(fs->ex, n.got_role);
 	if (r == 0 && newparent != parent)

@@ -201,6 +201,43 @@ PY
     diff -r "$H/5/1" "$R/5"
 }
 
+@test "a directory checkpoint that gets another name, or loses a file to one, as soon as it is complete is a version" {
+    local n
+    save_dir "$SCRATCH/five" 1
+    python3 - "$SCRATCH/five" "$R" 3>&- <<'PY'
+import ctypes, os, shutil, sys
+source, run = sys.argv[1:]
+libc = ctypes.CDLL(None, use_errno=True)
+os.chdir(run)
+os.makedirs("kept/notes")
+for name in "kept/other.bin", "kept/new.bin":
+    open(name, "w").close()
+
+def save(name):
+    shutil.copytree(source, name)
+
+def exchange(a, b):
+    assert libc.renameat2(-100, a.encode(), -100, b.encode(), 2) == 0
+
+save("checkpoint-1")
+os.rename("checkpoint-1", "renamed")
+save("checkpoint-2")
+os.rename("checkpoint-2", "kept/moved")
+os.mkdir("plain")
+save("checkpoint-3")
+exchange("plain", "checkpoint-3")
+save("checkpoint-4")
+exchange("kept/notes", "checkpoint-4")
+save("checkpoint-5")
+exchange("kept/other.bin", "checkpoint-5/model.bin")
+save("checkpoint-6")
+os.rename("kept/new.bin", "checkpoint-6/model.bin")
+PY
+    for n in {1..6}; do
+        diff -r "$H/checkpoint-$n/1" "$SCRATCH/five"
+    done
+}
+
 @test "a file that is made and removed beside those of a new directory checkpoint makes no version" {
     save_dir "$SCRATCH/five" 1
     python3 - "$SCRATCH/five" "$R/checkpoint-5" <<'PY'

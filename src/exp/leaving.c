@@ -28,7 +28,7 @@ static int find_checkpoint(struct db *db, uint64_t dir, struct tracked_row *ret)
 	return r < 0 ? r : -ENOENT;
 }
 
-/* The path, or the checkpoint directory in which it is, if that was changed. */
+/* The path, or the checkpoint directory in which it is (1), if that was changed. */
 static int find(struct expfs *ex, uint64_t dir, const char *name, struct tracked_row *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
@@ -40,10 +40,10 @@ static int find(struct expfs *ex, uint64_t dir, const char *name, struct tracked
 	r = tracked_by_dir(db, dir, &t);
 	if (r == 0)
 		r = tracked_by_name(db, t.id, name, ret);
-	if (r == 0 && !ret->is_dir && ret->changed)
+	if (r == 0 && ret->ino && ret->changed)
 		return 0;
 	r = r == 0 || r == -ENOENT ? find_checkpoint(db, dir, ret) : r;
-	return r == 0 && !ret->changed ? -ENOENT : r;
+	return r < 0 ? r : ret->changed ? 1 : -ENOENT;
 }
 
 /* Did it come last? */
@@ -88,23 +88,33 @@ static int is_passing(struct expfs *ex, const struct tracked_row *t, uint64_t di
 	return role_is_marker(name) || role_weights_suffix(name, strlen(name)) ? 0 : is_last(ex, t, d.ino);
 }
 
+static void judge(struct expfs *ex, const struct tracked_row *t, const char *name)
+{
+	int r = judge_path(ex, t);
+
+	if (r < 0 && r != -ENOENT && !expfs_takes_nothing(r))
+		log_msg("%s: could not be judged before it was taken away: %s", name, strerror(-r));
+}
+
 uint64_t leaving_judge(struct expfs *ex, uint64_t dir, const char *name)
 {
 	struct tracked_row t;
 	int r = find(ex, dir, name, &t);
 
-	if (r < 0)
-		return 0;
-	if (t.is_dir && t.changed == atomic_load(&ex->leaving[t.id % LEAVING]))
+	if (r == 1 && t.changed == atomic_load(&ex->leaving[t.id % LEAVING]))
 		return t.id;
-	r = t.is_dir ? is_passing(ex, &t, dir, name) : 0;
-	if (r > 0)
+	if (r < 0 || (r == 1 && is_passing(ex, &t, dir, name) != 0))
 		return 0;
-	if (r == 0)
-		r = judge_path(ex, &t);
-	if (r < 0 && r != -ENOENT && !expfs_takes_nothing(r))
-		log_msg("%s: could not be judged before it was taken away: %s", name, strerror(-r));
-	return t.is_dir ? t.id : 0;
+	judge(ex, &t, name);
+	return r == 1 ? t.id : 0;
+}
+
+void leaving_judge_dir(struct expfs *ex, uint64_t dir, const char *name)
+{
+	struct tracked_row t;
+
+	if (find(ex, dir, name, &t) == 0 && t.is_dir)
+		judge(ex, &t, name);
 }
 
 void leaving_taken(struct expfs *ex, uint64_t checkpoint)

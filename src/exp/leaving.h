@@ -8,9 +8,13 @@
 #include "exp/expfs.h"
 #include "meta/tracked.h"
 
-/* Before the name is taken from the directory, and after it was. Not to be called with a lock or a reader of the
- * database, nor in a transaction; a failure is of no concern. checkpoint: what leaving_judge() gave, a tracked path or 0. */
+/* Before the name is taken from the directory, or another put in its place, and after that. Not to be called with a lock
+ * or a reader of the database, nor in a transaction; a failure is of no concern. checkpoint: what leaving_judge() gave, a
+ * tracked path or 0. */
 uint64_t leaving_judge(struct expfs *ex, uint64_t dir, const char *name);
 void leaving_taken(struct expfs *ex, uint64_t checkpoint);
+
+/* Before the name of a directory becomes another in the same directory: only what is a checkpoint itself is judged. */
+void leaving_judge_dir(struct expfs *ex, uint64_t dir, const char *name);
 
 #endif
