@@ -178,6 +178,9 @@ PY
     refused 2 "$EXPFS" load nonsense "$R/"
     refused 2 "$EXPFS" load "$A@" "$R/"
     refused 1 "$EXPFS" load "$A" nobranch --store "$STORE"
+    [[ $MESSAGE == *"expfs branch nobranch --from $A" ]]
+    refused 1 "$EXPFS" load "$A@1" "$MNT/runs/norun"
+    [[ $MESSAGE == *"/norun: there is no such path"*"expfs branch NEW --from $A@1" ]]
     refused 2 "$EXPFS" load
 }
 

@@ -105,7 +105,8 @@ enum op_exit op_load(struct expfs *ex, const struct op_caller *caller, const jso
 				   text ? text : "");
 	r = find_run(ex, branch, path ? path : "", &l.run, &run);
 	if (r == -ENOENT && branch)
-		return reply_error(ret, OP_NO, "%s: there is no such branch; expfs status shows them", branch);
+		return reply_error(ret, OP_NO, "%s: there is no such branch; expfs status shows them, and this begins it: expfs "
+				   "branch %s --from %s", branch, branch, text);
 	if (r == -EROFS)
 		return reply_error(ret, OP_FAILED, "%s: its run was removed; make it again with mkdir, or load into a new one: expfs "
 				   "branch NEW --from %s", branch, text);
@@ -113,7 +114,8 @@ enum op_exit op_load(struct expfs *ex, const struct op_caller *caller, const jso
 		return reply_error(ret, OP_FAILED, "%s: is a branch of an experiment root; who writes there loads into it himself, "
 				   "as WeightsLab does", branch);
 	if (r == -ENOENT || r == -ENOTDIR)
-		return reply_error(ret, OP_NO, "/%s: there is no such path", path ? path : "");
+		return reply_error(ret, OP_NO, "/%s: there is no such path; to begin a new run: expfs branch NEW --from %s",
+				   path ? path : "", text);
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "%s: load: %s", store_path(ex->store), strerror(-r));
 	return load_and_tell(ex, &l, run, ret);
