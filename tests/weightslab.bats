@@ -175,6 +175,7 @@ print(*sorted(e["hash"][:12] + "<" + (e["parent"] or "-")[:12] for e in log))'
         "['main.2'] ['main.2']"
     equal "$(xattr "$(weights "$MNT" $E4 5)" user.expfs.branch)" main.2
     refused 1 "$EXPFS" commit main.2 --store "$STORE"
+    [[ $MESSAGE == *"main.2: is a branch of an experiment root"* ]]
 }
 
 @test "each experiment of a root has its view" {

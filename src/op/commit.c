@@ -33,8 +33,10 @@ static enum op_exit commit(struct expfs *ex, const struct branch *b, json_t **re
 
 	if (branch_is_removed(b))
 		return reply_removed(ret, b);
-	r = branch_run(b) ? experiment_commit(ex, branch_run(b), hash) : -ENOENT;
-
+	if (!branch_run(b))
+		return reply_error(ret, OP_NO, "%s: is a branch of an experiment root; who writes there makes its experiments, as "
+				   "WeightsLab does", b->name);
+	r = experiment_commit(ex, branch_run(b), hash);
 	if (r == -ENOENT)
 		return reply_error(ret, OP_NO, "%s: has no configuration, model or data file that makes an experiment, or its "
 				   "configuration turns checkpoints off", b->name);
