@@ -21,6 +21,9 @@ weights() { "$EXPFS" show "$R/$1" --json 3>&- | python3 -c 'import json, sys; w 
 is_read() { [[ $(weights "$1" 'w["read"]') == True ]]; }
 wait_read() { local n; for n; do wait_until is_read "$n"; done; }
 
+# KiB, at most until now
+daemon_memory() { awk '/^VmHWM/ { print $2 }' "/proc/$(daemon_pid)/status"; }
+
 # labels: what status warns of, a line each
 labels() {
     "$EXPFS" status "$MNT" --json 3>&- | python3 -c '
@@ -131,6 +134,21 @@ P
     [[ $(weights step_2.safetensors 'w["why"]') == "w: "* ]]
     equal "$(readlink "$MNT/branches/r/step/1")" ../../../runs/r/step_1.pth
     equal "$(labels)" ""
+}
+
+@test "a checkpoint of more tensors than are read is said to be one, and takes no more memory than one file may" {
+    mkdir "$R/checkpoint-1"
+    python3 - "$R/checkpoint-1" <<'P'
+import json, struct, sys
+header = json.dumps({"t%d" % i: {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]} for i in range(200000)}).encode()
+for n in 1, 2:
+    open("%s/model-%d.safetensors" % (sys.argv[1], n), "wb").write(struct.pack("<Q", len(header)) + header)
+P
+    echo '{"global_step": 1, "log_history": []}' >"$R/checkpoint-1/trainer_state.json"
+    wait_until test -e "$R/.expfs/step/1"
+    wait_read checkpoint-1
+    equal "$(weights checkpoint-1 'w["model"], w["why"]')" "(None, 'more tensors in it than are read')"
+    (($(daemon_memory) < 200 * 1024)) || fail "the daemon took $(daemon_memory) KiB"
 }
 
 @test "weights that were saved before a daemon was killed are read by the next one" {

@@ -153,9 +153,18 @@ static int add_member(void *arg, const struct member_row *m, const char *name)
 	return role_weights_suffix(last, strlen(last)) ? add_file(w, m->object, name) : 0;
 }
 
+/* What one file may hold, all of a checkpoint may. */
+static int count(const struct tensors *ts, size_t *tensors, size_t *bytes)
+{
+	*tensors += ts->n;
+	*bytes += ts->arena.used;
+	return *tensors > TENSORS_MAX || *bytes > TENSORS_MEMORY_MAX ? -E2BIG : 0;
+}
+
 int weights_load(struct expfs *ex, const struct version_row *v, weights_stop stop, void *arg, struct weights *ret)
 {
 	_cleanup_weights_ struct weights w = { 0 };
+	size_t tensors = 0, bytes = 0;
 	int r = 0;
 
 	if (v->is_dir) {
@@ -168,6 +177,8 @@ int weights_load(struct expfs *ex, const struct version_row *v, weights_stop sto
 	for (size_t i = 0; i < w.n && r == 0; i++) {
 		r = read_file(ex, w.v[i].row.object, &w.v[i], stop, arg);
 		w.parts |= w.v[i].row.parts;
+		if (r == 0 && w.v[i].ts)
+			r = count(w.v[i].ts, &tensors, &bytes);
 	}
 	if (r < 0)
 		return r;
@@ -325,9 +336,9 @@ static int read_version(struct expfs *ex, uint64_t id, weights_stop stop, void *
 		r = weights_load(ex, &v, stop, arg, &w);
 	if (r == 0)
 		r = weights_model(&w, f.h.model);
-	if (r == -ENOENT || r == -ESTALE || r == -E2BIG)
+	if (r == -ENOENT || r == -ESTALE)
 		f.gone = true;
-	else if (r < 0)
+	else if (r < 0 && r != -E2BIG)
 		return r;
 	f.h.told = r == 1;
 	f.h.parts = w.parts;

@@ -25,12 +25,13 @@ struct weights {
 	unsigned parts; /* enum part, of all its files */
 };
 
-/* Reads what was not read yet. 0; -ECANCELED as stop says; other errors. */
+/* Reads what was not read yet. 0; -ECANCELED as stop says; -E2BIG: it has more files, tensors or names than are read
+ * (format/tensors.h); other errors. */
 int weights_load(struct expfs *ex, const struct version_row *v, weights_stop stop, void *arg, struct weights *ret);
 void weights_free(struct weights *w);
 #define _cleanup_weights_ _cleanup_(weights_free)
 
-/* The identity of its model; 1, or 0: it is not told. -ENOMEM, -E2BIG. */
+/* The identity of its model; 1, or 0: it is not told. -ENOMEM. */
 int weights_model(const struct weights *w, uint8_t ret[WEIGHTS_DIGEST]);
 
 /* Why the model is not told, "NAME: reason", to be freed; NULL where it is. */

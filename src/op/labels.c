@@ -144,6 +144,10 @@ static int find_why(struct expfs *ex, const struct version_row *v, char **ret)
 	_cleanup_weights_ struct weights w = { 0 };
 	int r = weights_load(ex, v, NULL, NULL, &w);
 
+	if (r == -E2BIG) {
+		*ret = strdup("more tensors in it than are read");
+		return *ret ? 0 : -ENOMEM;
+	}
 	return r < 0 ? r : weights_fault(&w, ret);
 }
 
