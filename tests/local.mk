@@ -52,6 +52,7 @@ bats_tests = \
 	tests/xattrs.bats \
 	tests/inner_step.bats \
 	tests/labels.bats \
+	tests/verify.bats \
 	tests/experiment_views.bats \
 	tests/experiment_texts.bats \
 	tests/caching.bats \

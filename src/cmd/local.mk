@@ -19,6 +19,7 @@ expfs_SOURCES = \
 	src/cmd/forget.c \
 	src/cmd/commit.c \
 	src/cmd/signal.c \
+	src/cmd/verify.c \
 	src/cmd/load.c \
 	src/cmd/branch.c \
 	src/cmd/fsck.c

@@ -20,7 +20,7 @@ static const struct command cmd_version, cmd_help;
 
 static const struct command *const commands[] = {
 	&cmd_init,   &cmd_mount,  &cmd_umount,  &cmd_status,  &cmd_log,    &cmd_show,   &cmd_branch,  &cmd_load,
-	&cmd_commit, &cmd_history, &cmd_restore, &cmd_forget, &cmd_signal, &cmd_fsck,   &cmd_version, &cmd_help,
+	&cmd_commit, &cmd_history, &cmd_restore, &cmd_forget, &cmd_signal, &cmd_verify, &cmd_fsck,   &cmd_version, &cmd_help,
 };
 
 static const struct command *find(const char *name)

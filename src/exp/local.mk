@@ -44,6 +44,8 @@ libexpfs_a_SOURCES += \
 	src/exp/structure.c src/exp/structure.h \
 	src/exp/weights.c src/exp/weights.h \
 	src/exp/label.c src/exp/label.h \
+	src/exp/compare.c src/exp/compare.h \
+	src/exp/verify.c src/exp/verify.h \
 	src/exp/state.c src/exp/state.h \
 	src/exp/point.c src/exp/point.h \
 	src/exp/kept.c src/exp/kept.h \

@@ -124,6 +124,7 @@ void weights_free(struct weights *w)
 		free(w->v[i].name);
 		tensors_free(w->v[i].ts);
 		weights_row_free(&w->v[i].row);
+		cleanup_close(&w->v[i].fd);
 	}
 	free(w->v);
 	*w = (struct weights){ 0 };
@@ -140,7 +141,7 @@ static int add_file(struct weights *w, uint64_t object, const char *name)
 	if (name && !(copy = strdup(name)))
 		return -ENOMEM;
 	v[w->n++] = (struct weights_file){ .name = copy, .of_model = !name || member_holds_model(name),
-					   .row.object = object };
+					   .row.object = object, .fd = -1 };
 	return 0;
 }
 
@@ -180,6 +181,25 @@ int weights_load(struct expfs *ex, const struct version_row *v, weights_stop sto
 		if (r == 0 && w.v[i].ts)
 			r = count(w.v[i].ts, &tensors, &bytes);
 	}
+	if (r < 0)
+		return r;
+	*ret = w;
+	w = (struct weights){ 0 };
+	return 0;
+}
+
+int weights_load_outside(int fd, weights_stop stop, void *arg, struct weights *ret)
+{
+	_cleanup_weights_ struct weights w = { 0 };
+	int r = add_file(&w, 0, NULL);
+
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	w.v[0].fd = fd;
+	r = read_pinned(NULL, fd, &w.v[0], stop, arg);
+	w.parts = w.v[0].row.parts;
 	if (r < 0)
 		return r;
 	*ret = w;

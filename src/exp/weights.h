@@ -16,6 +16,7 @@ struct weights_file {
 	bool of_model;      /* as its name says */
 	struct tensors *ts; /* NULL: it cannot be read */
 	struct weights_row row;
+	int fd; /* of a file outside of the store, or -1 */
 };
 
 /* Those of a version that can hold weights, or what a training needs to go on. */
@@ -29,6 +30,9 @@ struct weights {
  * (format/tensors.h); other errors. */
 int weights_load(struct expfs *ex, const struct version_row *v, weights_stop stop, void *arg, struct weights *ret);
 void weights_free(struct weights *w);
+
+/* The same of a regular file outside of the store, whose descriptor it takes over. */
+int weights_load_outside(int fd, weights_stop stop, void *arg, struct weights *ret);
 #define _cleanup_weights_ _cleanup_(weights_free)
 
 /* The identity of its model; 1, or 0: it is not told. -ENOMEM. */

@@ -207,6 +207,8 @@ static const struct schema_part parts[] = {
 	{ true, "holds",
 	  "CREATE TABLE holds(version INTEGER PRIMARY KEY, run INTEGER NOT NULL, step INTEGER NOT NULL, epoch INTEGER NOT NULL,"
 	  " parts INTEGER NOT NULL, model BLOB, held TEXT, other INTEGER)" },
+	{ false, "holds_model", "CREATE INDEX holds_model ON holds(model, version) WHERE model IS NOT NULL" },
+	{ false, "holds_run", "CREATE INDEX holds_run ON holds(run, version) WHERE model IS NOT NULL" },
 	{ false, "holds_model_step",
 	  "CREATE INDEX holds_model_step ON holds(run, model, version) WHERE step>=0 AND model IS NOT NULL" },
 	{ false, "holds_model_epoch",

@@ -189,3 +189,64 @@ int holds_list_wrong_of(struct db *db, uint64_t experiment, holds_fn f, void *ar
 
 	return each(db, st, r, f, arg);
 }
+
+int holds_list_model(struct db *db, const uint8_t model[WEIGHTS_DIGEST], holds_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, HOLDS "WHERE model=?1 ORDER BY version", "b", (const void *)model, (size_t)WEIGHTS_DIGEST);
+
+	return each(db, st, r, f, arg);
+}
+
+int holds_last_label(struct db *db, uint64_t run, enum label kind, int64_t *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r;
+
+	if (kind == LABEL_STEP)
+		r = db_row(db, &st, "SELECT max(step) FROM holds WHERE run=?1 AND step>=0 AND model IS NOT NULL", "i", (int64_t)run);
+	else
+		r = db_row(db, &st, "SELECT max(epoch) FROM holds WHERE run=?1 AND epoch>=0 AND model IS NOT NULL", "i", (int64_t)run);
+	if (r != 1 || sqlite3_column_type(st, 0) == SQLITE_NULL)
+		return r < 0 ? r : -ENOENT;
+	*ret = sqlite3_column_int64(st, 0);
+	return 0;
+}
+
+#define TO_RESUME(label)                                                                                                   \
+	HOLDS "WHERE run=?1 AND " label ">=0 AND " label "<?3 AND model IS NOT NULL AND parts & ?4=?4 AND (SELECT experiment" \
+	      " FROM version WHERE id=version)=?2 ORDER BY " label " DESC, version DESC LIMIT 1"
+
+int holds_to_resume(struct db *db, uint64_t run, uint64_t experiment, enum label kind, int64_t below, unsigned parts,
+		    struct holds_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r;
+
+	if (kind == LABEL_STEP)
+		r = db_row(db, &st, TO_RESUME("step"), "iiii", (int64_t)run, (int64_t)experiment, below, (int64_t)parts);
+	else
+		r = db_row(db, &st, TO_RESUME("epoch"), "iiii", (int64_t)run, (int64_t)experiment, below, (int64_t)parts);
+	return read_one(st, r, ret);
+}
+
+int holds_nearest_other(struct db *db, const struct holds_row *to, struct holds_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL, *after = NULL;
+	struct holds_row next;
+	int r, r2;
+
+	r = db_row(db, &st, HOLDS "WHERE run=?1 AND version<?2 AND model IS NOT NULL AND model<>?3 ORDER BY version DESC LIMIT 1",
+		   "iib", (int64_t)to->run, (int64_t)to->version, (const void *)to->model, (size_t)WEIGHTS_DIGEST);
+	r = read_one(st, r, ret);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	r2 = db_row(db, &after, HOLDS "WHERE run=?1 AND version>?2 AND model IS NOT NULL AND model<>?3 ORDER BY version LIMIT 1",
+		    "iib", (int64_t)to->run, (int64_t)to->version, (const void *)to->model, (size_t)WEIGHTS_DIGEST);
+	r2 = read_one(after, r2, &next);
+	if (r2 == 0 && (r == -ENOENT || next.version - to->version < to->version - ret->version)) {
+		*ret = next;
+		r = 0;
+	}
+	return r2 < 0 && r2 != -ENOENT ? r2 : r;
+}

@@ -54,9 +54,22 @@ int holds_first_with(struct db *db, uint64_t run, enum label kind, const uint8_t
 /* All versions of the run with that model and label have the weights of the other one, of label held. */
 int holds_set_other(struct db *db, const struct holds_row *like, enum label kind, uint64_t other, const char *held);
 
+/* The highest label of that kind in a run; -ENOENT. */
+int holds_last_label(struct db *db, uint64_t run, enum label kind, int64_t *ret);
+
+/* The last version of an experiment in a run with all of those parts and a label below the given. -ENOENT. */
+int holds_to_resume(struct db *db, uint64_t run, uint64_t experiment, enum label kind, int64_t below, unsigned parts,
+		    struct holds_row *ret);
+
+/* The version of the run with another model that is nearest to one; -ENOENT. */
+int holds_nearest_other(struct db *db, const struct holds_row *to, struct holds_row *ret);
+
+/* Calls f for the versions with that model, the first one first. */
+typedef int (*holds_fn)(void *arg, const struct holds_row *row);
+int holds_list_model(struct db *db, const uint8_t model[WEIGHTS_DIGEST], holds_fn f, void *arg);
+
 /* Calls f for the versions of a run, or of an experiment, that have another label than their weights. Ends early with
  * what it returns other than 0. */
-typedef int (*holds_fn)(void *arg, const struct holds_row *row);
 int holds_list_wrong(struct db *db, uint64_t run, holds_fn f, void *arg);
 int holds_list_wrong_of(struct db *db, uint64_t experiment, holds_fn f, void *arg);
 

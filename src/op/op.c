@@ -18,6 +18,7 @@ static const struct {
 	{ "show", op_show },
 	{ "signal", op_signal },
 	{ "status", op_status },
+	{ "verify", op_verify },
 };
 
 enum op_exit op_run(struct expfs *ex, const struct op_caller *caller, const char *name, const json_t *args,

@@ -65,6 +65,14 @@ enum op_exit op_forget(struct expfs *ex, const struct op_caller *caller, const j
  * are recorded → {"branch", "run", "step", "recorded": n}. OP_NO: there is no such branch, or curve; {"error"} says so. */
 enum op_exit op_signal(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
+/* op/verify.c: {"path", and "against": {"path", "n": version or 0: the last complete one}, or "hash" and "step", or "file":
+ * absolute path outside of the store, or neither: the first version under its label} → {"path", "answer": ACCEPT, RECOVER,
+ * RECAPTURE, RERUN or HOLD, "exit": that of the command, "why": or null, "reference": {"path", "version", "step", "epoch"},
+ * {"file"} or null, "model" and "beside": {"equal", "content", "type", "shape", "missing", "extra", "untold": tensors},
+ * "different": [{"name", "difference"}], "holds": [version as reference], "instead": likewise or null, "control": likewise, null:
+ * one bit was changed, "control_differs": tensors}. OP_NO: nothing is known of a path, {"error"} says so. */
+enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
 /* op/fsck.c: {"repair": bool} → {"clean": bool, "problems": [{"kind", "path",
  * "text", "repaired"}], "found": n, "left": n, "objects": n, "inodes": n, "bytes":
  * n}; found and left (not repaired) count also what is not listed. OP_NO: damage

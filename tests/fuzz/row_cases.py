@@ -107,6 +107,8 @@ CASES = {
     "lines-of-files": ["UPDATE line SET run=(SELECT max(id) FROM tracked WHERE NOT is_dir)"],
     "paths-in-themselves": ["UPDATE tracked SET parent=id WHERE id>1"],
     "paths-in-a-circle": ["UPDATE tracked SET parent=(SELECT max(id) FROM tracked WHERE is_dir) WHERE is_dir AND id>1"],
+    "weights-of-nothing": ["UPDATE weights SET n=4294967296, parts=-1, digests=zeroblob(100000), why=CAST(X'FF00FE' AS TEXT)"],
+    "weights-held": ["UPDATE holds SET run=id FROM tracked", "UPDATE holds SET held=zeroblob(1000), other=version, step=-5, model='x'"],
     "paths-of-no-run": ["UPDATE tracked SET run=-5, role=3"],
 }
 
@@ -125,6 +127,9 @@ TABLES = {
     "line": "id run experiment version init_step at flags".split(),
     "due": "version run begin".split(),
     "fact": "object kind value".split(),
+    "weights": "object seal n parts why digests".split(),
+    "unread": ["version", "version"],
+    "holds": "version run step epoch parts model held other".split(),
     "segment": "kind text digest".split(),
     "store": "key value".split(),
 }

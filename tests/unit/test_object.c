@@ -158,11 +158,13 @@ static void a_second_lock_is_refused_and_told_who_has_it(void **state)
 static void a_store_of_a_newer_format_is_told_from_what_is_no_store(void **state)
 {
 	unsigned format = 0;
+	char newer[64];
 	struct store *other;
 
-	assert_int_equal(io_write_file(store_dirfd(*state), "format", "expfs store\nformat 4\n", 21), 0);
+	snprintf(newer, sizeof(newer), "expfs store\nformat %d\n", STORE_FORMAT + 1);
+	assert_int_equal(io_write_file(store_dirfd(*state), "format", newer, strlen(newer)), 0);
 	assert_int_equal(store_open(store_path(*state), &other, &format), -EPROTONOSUPPORT);
-	assert_int_equal(format, 4);
+	assert_int_equal(format, STORE_FORMAT + 1);
 	assert_int_equal(io_write_file(store_dirfd(*state), "format", "something", 9), 0);
 	assert_int_equal(store_open(store_path(*state), &other, &format), -EMEDIUMTYPE);
 }

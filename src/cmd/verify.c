@@ -1,0 +1,177 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/ask.h"
+#include "cmd/cmd.h"
+#include "cmd/place.h"
+#include "op/reply.h"
+#include "util/log.h"
+
+#define HASH_MIN 4
+
+static void print_version(const char *label, const json_t *v)
+{
+	const json_t *step = json_object_get(v, "step"), *epoch = json_object_get(v, "epoch");
+
+	if (!json_is_object(v))
+		return;
+	printf("%-11s", label);
+	if (json_is_string(json_object_get(v, "file"))) {
+		cmd_print_text(cmd_string(v, "file"));
+		putchar('\n');
+		return;
+	}
+	cmd_print_text(cmd_string(v, "path"));
+	printf("@%" JSON_INTEGER_FORMAT, cmd_number(v, "version"));
+	if (json_is_integer(step))
+		printf(", step %" JSON_INTEGER_FORMAT, json_integer_value(step));
+	if (json_is_integer(epoch))
+		printf(", epoch %" JSON_INTEGER_FORMAT, json_integer_value(epoch));
+	putchar('\n');
+}
+
+static void print_counts(const char *label, const json_t *counts)
+{
+	const char *key;
+	json_t *n;
+	bool any = false;
+
+	json_object_foreach ((json_t *)(uintptr_t)counts, key, n) {
+		if (json_integer_value(n) == 0)
+			continue;
+		if (any)
+			fputs(", ", stdout);
+		else
+			printf("%-11s", label);
+		printf("%" JSON_INTEGER_FORMAT " %s", json_integer_value(n), key);
+		any = true;
+	}
+	if (any)
+		putchar('\n');
+}
+
+static enum op_exit print(const json_t *a)
+{
+	const json_t *j;
+	size_t i;
+
+	printf("%-11s", cmd_string(a, "answer"));
+	cmd_print_text(cmd_string(a, "path"));
+	putchar('\n');
+	if (*cmd_string(a, "why")) {
+		printf("%-11s", "why");
+		cmd_print_text(cmd_string(a, "why"));
+		putchar('\n');
+	}
+	print_version("against", json_object_get(a, "reference"));
+	print_counts("tensors", json_object_get(a, "model"));
+	print_counts("beside", json_object_get(a, "beside"));
+	json_array_foreach (json_object_get(a, "holds"), i, j)
+		print_version(i ? "" : "holds", j);
+	print_version(cmd_number(a, "exit") == 10 ? "recover" : "rerun from", json_object_get(a, "instead"));
+	if (json_is_object(json_object_get(a, "control")))
+		print_version("control", json_object_get(a, "control"));
+	else if (cmd_number(a, "control_differs") > 0)
+		printf("%-11s%s\n", "control", "one bit changed");
+	if (cmd_number(a, "control_differs") > 0)
+		printf("%-11s%" JSON_INTEGER_FORMAT " tensors\n", "", cmd_number(a, "control_differs"));
+	return OP_DONE;
+}
+
+static bool is_hash_and_step(const char *arg)
+{
+	size_t n = strspn(arg, "0123456789abcdef");
+
+	return n >= HASH_MIN && arg[n] == '@' && arg[n + 1] && !arg[n + 1 + strspn(arg + n + 1, "0123456789")] &&
+	       strlen(arg + n + 1) <= 18;
+}
+
+static enum op_exit put_hash(struct ask *a, const char *arg)
+{
+	size_t n = strcspn(arg, "@");
+
+	return json_object_set_new(a->args, "hash", json_stringn(arg, n)) < 0 ||
+			       json_object_set_new(a->args, "step", json_integer(strtoll(arg + n + 1, NULL, 10))) < 0 ?
+		       OP_FAILED : OP_DONE;
+}
+
+/* A version of a path in the same store. */
+static enum op_exit put_path(struct ask *a, const char *path, uint64_t n)
+{
+	_cleanup_target_ struct target t = { 0 };
+	enum op_exit exit = target_open("verify", path, a->store, TARGET_GONE, &t);
+	json_t *against = json_object();
+
+	if (exit == OP_DONE && strcmp(t.store, a->target.store) != 0) {
+		log_msg("%s: lies in another store", path);
+		exit = OP_USAGE;
+	}
+	if (exit == OP_DONE && (reply_put_path(against, t.path) < 0 ||
+				json_object_set_new(against, "n", json_integer((json_int_t)n)) < 0))
+		exit = OP_FAILED;
+	if (json_object_set_new(a->args, "against", against) < 0)
+		exit = OP_FAILED;
+	return exit;
+}
+
+static enum op_exit put_against(struct ask *a, const char *arg)
+{
+	_cleanup_place_ struct place *p = NULL;
+	_cleanup_free_ char *path = NULL;
+	enum op_exit exit;
+	uint64_t n;
+
+	if (is_hash_and_step(arg))
+		return put_hash(a, arg);
+	exit = target_split("verify", arg, &path, &n);
+	if (exit != OP_DONE)
+		return exit;
+	if (n || place_open(path, &p) < 0 || place_is_inside(p))
+		return put_path(a, path, n);
+	if (json_object_set_new(a->args, "file", json_string(p->path)) == 0)
+		return OP_DONE;
+	log_msg("%s: a file outside of the mount needs a path in UTF-8", path);
+	return OP_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+	_cleanup_ask_ struct ask a = { .command = "verify" };
+	const char *against = NULL;
+	enum op_exit exit = ask_options(&a, argc, argv, "against", &against);
+
+	if (exit != OP_DONE)
+		return exit;
+	if (argc - optind != 1)
+		return cmd_bad_operands(&cmd_verify);
+	exit = ask_path(&a, argv[optind], TARGET_GONE);
+	if (exit == OP_DONE && against)
+		exit = put_against(&a, against);
+	if (exit == OP_DONE)
+		exit = ask_run(&a, "verify");
+	exit = ask_print(&a, exit, print);
+	return exit == OP_DONE ? (int)cmd_number(a.answer, "exit") : (int)exit;
+}
+
+const struct command cmd_verify = {
+	.name = "verify",
+	.run = run,
+	.usage = "PATH [--against PATH[@N]|HASH@STEP] [--store STORE] [--json]",
+	.summary = "find out whether a checkpoint holds the weights that it should",
+	.help = "Holds a checkpoint, tensor by tensor, against the first version that was\n"
+		"committed under its step or epoch; or against another version, a checkpoint of\n"
+		"an experiment, or a file outside of the mount. Names do not count for a prefix,\n"
+		"nor does what the other has beside the model. It also tells which checkpoints\n"
+		"the weights are really those of. As a control the comparison is made again with\n"
+		"other weights, and has to tell them apart.\n"
+		"\n"
+		"  --against X    what it is held against\n"
+		"  --store STORE  the store, mounted or not\n"
+		"  --json         the answer as JSON\n"
+		"\n"
+		"Answers and exit statuses: ACCEPT 0, every tensor is the same; RECOVER 10, it\n"
+		"is not, but another version is (expfs restore brings it back); RECAPTURE 11,\n"
+		"none is, and the run has not gone past that step: save again; RERUN 12, none\n"
+		"is, but an earlier checkpoint has all to come there again; HOLD 13, none of\n"
+		"these, or something cannot be read. 1: nothing is known of the path.\n",
+};

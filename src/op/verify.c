@@ -1,0 +1,190 @@
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "exp/experiment.h"
+#include "exp/verify.h"
+#include "meta/tracked.h"
+#include "op/reply.h"
+#include "op/versions.h"
+
+#define NAMES_MAX 50 /* tensors that are named; more are counted */
+
+static const struct {
+	const char *name;
+	int exit;
+} verdicts[] = {
+	[VERDICT_ACCEPT] = { "ACCEPT", 0 },      [VERDICT_RECOVER] = { "RECOVER", 10 }, [VERDICT_RECAPTURE] = { "RECAPTURE", 11 },
+	[VERDICT_RERUN] = { "RERUN", 12 }, [VERDICT_HOLD] = { "HOLD", 13 },
+};
+
+static bool is_unwanted(void *arg)
+{
+	const struct op_caller *caller = arg;
+
+	return caller->has_gone && caller->has_gone(caller->arg);
+}
+
+/* What the path holds, which has to be a whole checkpoint. */
+static enum op_exit find_candidate(struct expfs *ex, const json_t *args, char **ret_path, struct version_row *v, json_t **ret)
+{
+	_cleanup_history_ struct history h = { .n = 0 };
+	enum op_exit exit = versions_load(ex, args, ret_path, &h, ret);
+	const struct history_version *last;
+
+	if (exit != OP_DONE)
+		return exit;
+	last = &h.v[h.n - 1];
+	if (h.tracked.role != ROLE_WEIGHTS)
+		return reply_error(ret, OP_NO, "/%s: is no checkpoint", *ret_path);
+	if (!last->held)
+		return reply_error(ret, OP_NO, "/%s: is gone, or being written; what it held is in history: expfs history", *ret_path);
+	*v = last->row;
+	return OP_DONE;
+}
+
+static enum op_exit find_version(struct expfs *ex, const json_t *against, struct version_row *v, json_t **ret)
+{
+	uint64_t n = (uint64_t)json_integer_value(json_object_get(against, "n"));
+	_cleanup_history_ struct history h = { .n = 0 };
+	_cleanup_free_ char *path = NULL;
+	enum op_exit exit = versions_load(ex, against, &path, &h, ret);
+
+	if (exit != OP_DONE)
+		return exit;
+	for (size_t i = h.n; i > 0; i--) {
+		if (h.v[i - 1].row.complete != 1 || (n && h.v[i - 1].row.n != n))
+			continue;
+		*v = h.v[i - 1].row;
+		return OP_DONE;
+	}
+	if (n)
+		return reply_error(ret, OP_NO, "/%s: has no complete version %" PRIu64 "; see: expfs history", path, n);
+	return reply_error(ret, OP_NO, "/%s: is not complete", path);
+}
+
+static enum op_exit find_step(struct expfs *ex, const char *hash, int64_t step, struct version_row *v, json_t **ret)
+{
+	struct experiment_row row;
+	int r = experiment_find(ex, hash, &row);
+
+	if (r == 0) {
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = version_last_of_experiment(db, row.id, step, 0, v);
+	}
+	if (r == -ENOENT || r == -EEXIST)
+		return reply_error(ret, OP_NO, "%s@%" PRId64 ": %s", hash, step, r == -EEXIST ?
+				   "the hashes of several experiments begin so" : "there is no such experiment, or no such step of it");
+	return r < 0 ? reply_error(ret, OP_FAILED, "%s: verify: %s", hash, strerror(-r)) : OP_DONE;
+}
+
+static enum op_exit open_outside(const char *path, int *ret_fd, json_t **ret)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return reply_error(ret, OP_FAILED, "%s: %s", path, strerror(errno));
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return reply_error(ret, OP_FAILED, "%s: is no file; a directory outside of the mount cannot be verified against", path);
+	}
+	*ret_fd = fd;
+	return OP_DONE;
+}
+
+static enum op_exit find_reference(struct expfs *ex, const json_t *args, struct verify *v, json_t **ret)
+{
+	const json_t *against = json_object_get(args, "against");
+	const char *hash = json_string_value(json_object_get(args, "hash"));
+	const char *file = json_string_value(json_object_get(args, "file"));
+
+	if (file)
+		return open_outside(file, &v->file, ret);
+	if (hash)
+		return find_step(ex, hash, json_integer_value(json_object_get(args, "step")), &v->reference, ret);
+	return against ? find_version(ex, against, &v->reference, ret) : OP_DONE;
+}
+
+/* {"path", "version", "step", "epoch"} */
+static json_t *version_json(struct expfs *ex, uint64_t id)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	_cleanup_free_ char *path = NULL;
+	struct holds_row h = { .step = NO_LABEL, .epoch = NO_LABEL };
+	struct version_row v;
+
+	if (id == 0 || version_get(db, id, &v) < 0 || tracked_path(db, v.tracked, &path) < 0)
+		return json_null();
+	holds_get(db, id, &h);
+	return json_pack("{s:o, s:I, s:o, s:o}", "path", reply_path(path), "version", (json_int_t)v.n, "step",
+			 v.step == NO_STEP ? json_null() : json_integer(v.step), "epoch",
+			 h.epoch == NO_LABEL ? json_null() : json_integer(h.epoch));
+}
+
+static json_t *counts_json(const size_t counts[DIFFERENCES])
+{
+	json_t *o = json_object();
+
+	for (enum difference d = DIFFERENCE_NONE; d < DIFFERENCES; d++)
+		json_object_set_new(o, d == DIFFERENCE_NONE ? "equal" : difference_name(d), json_integer((json_int_t)counts[d]));
+	return o;
+}
+
+static json_t *names_json(const struct comparison *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->n && json_array_size(list) < NAMES_MAX; i++)
+		if (c->v[i].difference != DIFFERENCE_NONE)
+			json_array_append_new(list, json_pack("{s:o, s:s}", "name", reply_text(c->v[i].name), "difference",
+							      difference_name(c->v[i].difference)));
+	return list;
+}
+
+static json_t *answer(struct expfs *ex, const char *path, const struct verified *v, const char *file)
+{
+	json_t *held = json_array(), *reference = file ? json_pack("{s:o}", "file", reply_text(file)) : version_json(ex, v->reference);
+
+	for (size_t i = 0; i < v->n_held; i++)
+		json_array_append_new(held, version_json(ex, v->held[i]));
+	return json_pack("{s:o, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "path", reply_path(path), "answer",
+			 verdicts[v->verdict].name, "exit", verdicts[v->verdict].exit, "why", v->why ? reply_text(v->why) : json_null(),
+			 "reference", reference, "model", counts_json(v->comparison.count), "beside",
+			 counts_json(v->comparison.other_count), "different", names_json(&v->comparison), "holds", held, "instead",
+			 v->verdict == VERDICT_RECOVER || v->verdict == VERDICT_RERUN ? version_json(ex, v->instead) : json_null(),
+			 "control", version_json(ex, v->control), "control_differs", (json_int_t)v->control_differs);
+}
+
+enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
+{
+	_cleanup_verified_ struct verified verified = { 0 };
+	struct verify v = { .file = -1 };
+	_cleanup_free_ char *path = NULL;
+	enum op_exit exit;
+	int r = experiment_settle(ex, 0);
+
+	if (r < 0)
+		return reply_error(ret, OP_FAILED, "verify: %s", strerror(-r));
+	exit = find_candidate(ex, args, &path, &v.candidate, ret);
+	if (exit == OP_DONE && v.candidate.complete != 1) {
+		verified.verdict = VERDICT_HOLD;
+		verified.why = strdup("it is not complete; see: expfs status");
+		*ret = answer(ex, path, &verified, NULL);
+		return *ret ? OP_DONE : OP_FAILED;
+	}
+	if (exit == OP_DONE)
+		exit = find_reference(ex, args, &v, ret);
+	if (exit != OP_DONE)
+		return exit;
+	r = verify(ex, &v, is_unwanted, (void *)(uintptr_t)caller, &verified);
+	if (r == -EINVAL)
+		return reply_error(ret, OP_USAGE, "/%s: is not verified against itself, or a link to it; name a file that was made "
+				   "independently", path);
+	if (r < 0)
+		return reply_error(ret, OP_FAILED, "/%s: verify: %s", path, r == -E2BIG ? "more tensors in it than are read" : strerror(-r));
+	*ret = answer(ex, path, &verified, json_string_value(json_object_get(args, "file")));
+	return *ret ? OP_DONE : OP_FAILED;
+}
