@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "format/tensor_content.h"
-#include "store/object.h"
 #include "util/list.h"
 
 /* One tensor of one side, under the name by which it is looked for. */
@@ -261,49 +260,19 @@ static int compare_bytes(int fd_a, int fd_b, const struct compared *t, weights_s
 	return r < 0 ? r : compare_contents(a, b, stop, arg);
 }
 
-/* A file of a checkpoint, open. */
-struct open_file {
-	struct object *object;
-	int fd;
-};
-
-static int open_file(struct expfs *ex, const struct weights_file *f, struct open_file *ret)
-{
-	int r;
-
-	ret->object = NULL;
-	ret->fd = f->fd;
-	if (f->fd >= 0)
-		return 0;
-	r = object_get(ex->store, f->row.object, &ret->object);
-	if (r == 0)
-		r = object_pin(ret->object, &ret->fd);
-	if (r < 0 && ret->object)
-		object_put(ret->object);
-	return r;
-}
-
-static void close_file(struct open_file *f)
-{
-	if (!f->object)
-		return;
-	object_unpin(f->object);
-	object_put(f->object);
-}
-
 static int prove(struct expfs *ex, const struct compared *t, weights_stop stop, void *arg)
 {
-	struct open_file a, b;
-	int r = open_file(ex, t->file_a, &a);
+	struct weights_open a, b;
+	int r = weights_open(ex, t->file_a, &a);
 
 	if (r < 0)
 		return r;
-	r = open_file(ex, t->file_b, &b);
+	r = weights_open(ex, t->file_b, &b);
 	if (r == 0) {
 		r = compare_bytes(a.fd, b.fd, t, stop, arg);
-		close_file(&b);
+		weights_close(&b);
 	}
-	close_file(&a);
+	weights_close(&a);
 	return r;
 }
 

@@ -123,20 +123,32 @@ static int find_held(struct question *q)
 
 /* The negative control */
 
-/* The reference with one bit changed in the first of its tensors that has any. */
-static int change_a_bit(const struct weights *w, struct weights *changed)
+/* A tensor of the model with a content, the first one. */
+static struct weights_file *find_tensor(struct weights *w, size_t *ret)
 {
 	for (size_t i = 0; i < w->n; i++) {
-		struct weights_file *f = &changed->v[i];
+		struct weights_file *f = &w->v[i];
 
-		for (size_t k = 0; f->ts && f->of_model && k < f->ts->n; k++) {
-			if (!f->ts->v[k].model || !identity_is_told(f->row.digests[k]))
-				continue;
-			f->row.digests[k][0] ^= 1;
-			return 0;
-		}
+		for (*ret = 0; f->ts && f->of_model && *ret < f->ts->n; (*ret)++)
+			if (f->ts->v[*ret].model && identity_is_told(f->row.digests[*ret]) && tensor_content_size(&f->ts->v[*ret]) > 0)
+				return f;
 	}
-	return -ENOENT;
+	return NULL;
+}
+
+/* The weights with one bit changed. */
+static int change_a_bit(struct question *q, struct weights *w)
+{
+	struct weights_open o;
+	size_t k;
+	struct weights_file *f = find_tensor(w, &k);
+	int r = f ? weights_open(q->ex, f, &o) : -ENOENT;
+
+	if (r < 0)
+		return r;
+	r = tensor_digest_changed(o.fd, &f->ts->v[k], q->stop, q->arg, f->row.digests[k]);
+	weights_close(&o);
+	return r;
 }
 
 static size_t count_different(const struct comparison *c)
@@ -169,8 +181,8 @@ static int make_control(struct question *q)
 	struct version_row v;
 	int r = weights_model(reference, model);
 
-	if (r == 1)
-		r = find_control(q, model, &v);
+	if (r >= 0)
+		r = r == 1 ? find_control(q, model, &v) : -ENOENT;
 	if (r < 0 && r != -ENOENT)
 		return r;
 	q->ret->control = r == 0 ? v.id : 0;
@@ -178,10 +190,10 @@ static int make_control(struct question *q)
 		r = weights_load(q->ex, &v, q->stop, q->arg, &other);
 	} else if (q->ret->reference) { /* loaded again, to be changed */
 		r = weights_load(q->ex, &q->v->reference, q->stop, q->arg, &other);
-		r = r < 0 ? r : change_a_bit(reference, &other);
+		r = r < 0 ? r : change_a_bit(q, &other);
 	} else {
 		r = weights_load(q->ex, &q->v->candidate, q->stop, q->arg, &other);
-		r = r < 0 ? r : change_a_bit(&q->ret->candidate_weights, &other);
+		r = r < 0 ? r : change_a_bit(q, &other);
 	}
 	if (r == 0)
 		r = compare_weights(&other, reference, &c);

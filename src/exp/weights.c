@@ -207,6 +207,30 @@ int weights_load_outside(int fd, weights_stop stop, void *arg, struct weights *r
 	return 0;
 }
 
+int weights_open(struct expfs *ex, const struct weights_file *f, struct weights_open *ret)
+{
+	int r;
+
+	ret->object = NULL;
+	ret->fd = f->fd;
+	if (f->fd >= 0)
+		return 0;
+	r = object_get(ex->store, f->row.object, &ret->object);
+	if (r == 0)
+		r = object_pin(ret->object, &ret->fd);
+	if (r < 0 && ret->object)
+		object_put(ret->object);
+	return r;
+}
+
+void weights_close(struct weights_open *o)
+{
+	if (!o->object)
+		return;
+	object_unpin(o->object);
+	object_put(o->object);
+}
+
 int weights_model(const struct weights *w, uint8_t ret[WEIGHTS_DIGEST])
 {
 	_cleanup_identity_ struct identity *id = NULL;

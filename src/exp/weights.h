@@ -35,6 +35,14 @@ void weights_free(struct weights *w);
 int weights_load_outside(int fd, weights_stop stop, void *arg, struct weights *ret);
 #define _cleanup_weights_ _cleanup_(weights_free)
 
+/* One of its files, open for reading; until weights_close(). */
+struct weights_open {
+	struct object *object;
+	int fd;
+};
+int weights_open(struct expfs *ex, const struct weights_file *f, struct weights_open *ret);
+void weights_close(struct weights_open *o);
+
 /* The identity of its model; 1, or 0: it is not told. -ENOMEM. */
 int weights_model(const struct weights *w, uint8_t ret[WEIGHTS_DIGEST]);
 

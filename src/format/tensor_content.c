@@ -296,7 +296,8 @@ ssize_t tensor_content_next(struct tensor_content *c, const uint8_t **ret)
 	return n;
 }
 
-int tensor_digest(int fd, const struct tensor *t, tensor_stop stop, void *arg, uint8_t ret[TENSOR_DIGEST_SIZE])
+/* change: of the first byte. */
+static int digest(int fd, const struct tensor *t, uint8_t change, tensor_stop stop, void *arg, uint8_t ret[TENSOR_DIGEST_SIZE])
 {
 	_cleanup_tensor_content_ struct tensor_content *c = NULL;
 	XXH3_state_t *state;
@@ -310,10 +311,23 @@ int tensor_digest(int fd, const struct tensor *t, tensor_stop stop, void *arg, u
 	if (!state)
 		return -ENOMEM;
 	XXH3_128bits_reset(state);
-	while ((n = stop && stop(arg) ? -ECANCELED : tensor_content_next(c, &p)) > 0)
+	while ((n = stop && stop(arg) ? -ECANCELED : tensor_content_next(c, &p)) > 0) {
+		c->box[0] ^= change;
+		change = 0;
 		XXH3_128bits_update(state, p, (size_t)n);
+	}
 	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
 	XXH3_freeState(state);
 	memcpy(ret, canonical.digest, TENSOR_DIGEST_SIZE);
 	return n < 0 ? (int)n : 0;
+}
+
+int tensor_digest(int fd, const struct tensor *t, tensor_stop stop, void *arg, uint8_t ret[TENSOR_DIGEST_SIZE])
+{
+	return digest(fd, t, 0, stop, arg, ret);
+}
+
+int tensor_digest_changed(int fd, const struct tensor *t, tensor_stop stop, void *arg, uint8_t ret[TENSOR_DIGEST_SIZE])
+{
+	return digest(fd, t, 1, stop, arg, ret);
 }

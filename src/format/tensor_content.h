@@ -37,4 +37,7 @@ ssize_t tensor_content_next(struct tensor_content *c, const uint8_t **ret);
 typedef bool (*tensor_stop)(void *arg);
 int tensor_digest(int fd, const struct tensor *t, tensor_stop stop, void *arg, uint8_t ret[TENSOR_DIGEST_SIZE]);
 
+/* The same of a content that differs from it in one bit, the first; it is not empty. */
+int tensor_digest_changed(int fd, const struct tensor *t, tensor_stop stop, void *arg, uint8_t ret[TENSOR_DIGEST_SIZE]);
+
 #endif

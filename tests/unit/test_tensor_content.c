@@ -186,6 +186,10 @@ static void digests(void **state)
 	assert_int_equal(tensor_digest(fd, &rows, NULL, NULL, digest), 0);
 	assert_memory_equal(digest, canonical.digest, sizeof(digest));
 	assert_int_equal(tensor_digest(fd, &rows, at_once, NULL, digest), -ECANCELED);
+	want[0] ^= 1;
+	XXH128_canonicalFromHash(&canonical, XXH3_128bits(want, 3000 * 2000 * 4));
+	assert_int_equal(tensor_digest_changed(fd, &rows, NULL, NULL, digest), 0);
+	assert_memory_equal(digest, canonical.digest, sizeof(digest));
 }
 
 static void short_file(void **state)
@@ -208,7 +212,7 @@ int main(void)
 		TEST("expanded and overlapping ones repeat theirs", repeated),
 		TEST("any shape and strides give what one element at a time does", random_ones),
 		TEST("bytes of a big-endian file are turned, of each part of a complex number", big_endian),
-		TEST("the digest is that of the content, and can be stopped", digests),
+		TEST("the digest is that of the content, or of one with a bit changed, and can be stopped", digests),
 		TEST("a file that ends too early is an error", short_file),
 	};
 
