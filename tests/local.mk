@@ -53,6 +53,7 @@ bats_tests = \
 	tests/inner_step.bats \
 	tests/labels.bats \
 	tests/verify.bats \
+	tests/diff.bats \
 	tests/experiment_views.bats \
 	tests/experiment_texts.bats \
 	tests/caching.bats \

@@ -20,6 +20,7 @@ expfs_SOURCES = \
 	src/cmd/commit.c \
 	src/cmd/signal.c \
 	src/cmd/verify.c \
+	src/cmd/diff.c \
 	src/cmd/load.c \
 	src/cmd/branch.c \
 	src/cmd/fsck.c

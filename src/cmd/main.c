@@ -20,7 +20,8 @@ static const struct command cmd_version, cmd_help;
 
 static const struct command *const commands[] = {
 	&cmd_init,   &cmd_mount,  &cmd_umount,  &cmd_status,  &cmd_log,    &cmd_show,   &cmd_branch,  &cmd_load,
-	&cmd_commit, &cmd_history, &cmd_restore, &cmd_forget, &cmd_signal, &cmd_verify, &cmd_fsck,   &cmd_version, &cmd_help,
+	&cmd_commit, &cmd_history, &cmd_restore, &cmd_forget, &cmd_signal, &cmd_verify, &cmd_diff,
+	&cmd_fsck,   &cmd_version, &cmd_help,
 };
 
 static const struct command *find(const char *name)
@@ -163,8 +164,7 @@ static int run_help(int argc, char **argv)
 		return OP_DONE;
 	}
 	printf("expfs keeps machine-learning experiments: mount a store where your training\n"
-	       "writes; equal files are stored once, and branches/<run>/latest is the newest\n"
-	       "checkpoint that is whole.\n\n");
+	       "writes, and branches/<run>/latest is the newest checkpoint that is whole.\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
 	printf("\nexpfs help COMMAND tells more of one. Exit status: 0 done, 1 the answer is no,\n"

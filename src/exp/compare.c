@@ -217,51 +217,23 @@ bool comparison_is_same(const struct comparison *c)
 	return different == 0 && c->count[DIFFERENCE_NONE] > 0;
 }
 
-/* Bytes that were read of a content and not compared yet. */
-struct rest {
-	const uint8_t *p;
-	size_t n;
+struct proof {
+	weights_stop stop;
+	void *arg;
 };
 
-/* 1 while there is more. */
-static int fill(struct tensor_content *c, struct rest *rest)
+static int compare_bytes(void *arg, const uint8_t *a, const uint8_t *b, size_t n)
 {
-	ssize_t n = rest->n > 0 ? (ssize_t)rest->n : tensor_content_next(c, &rest->p);
+	const struct proof *p = arg;
 
-	rest->n = n > 0 ? (size_t)n : 0;
-	return n > 0 ? 1 : (int)n;
-}
-
-static int compare_contents(struct tensor_content *a, struct tensor_content *b, weights_stop stop, void *arg)
-{
-	struct rest x = { 0 }, y = { 0 };
-	int r;
-
-	while ((r = fill(a, &x)) == 1 && (r = fill(b, &y)) == 1) {
-		size_t n = MIN(x.n, y.n);
-
-		if (stop && stop(arg))
-			return -ECANCELED;
-		if (memcmp(x.p, y.p, n) != 0)
-			return 0;
-		x = (struct rest){ x.p + n, x.n - n };
-		y = (struct rest){ y.p + n, y.n - n };
-	}
-	return r < 0 ? r : x.n == 0 && y.n == 0;
-}
-
-static int compare_bytes(int fd_a, int fd_b, const struct compared *t, weights_stop stop, void *arg)
-{
-	_cleanup_tensor_content_ struct tensor_content *a = NULL, *b = NULL;
-	int r = tensor_content_open(fd_a, t->a, &a);
-
-	if (r == 0)
-		r = tensor_content_open(fd_b, t->b, &b);
-	return r < 0 ? r : compare_contents(a, b, stop, arg);
+	if (p->stop && p->stop(p->arg))
+		return -ECANCELED;
+	return memcmp(a, b, n) != 0;
 }
 
 static int prove(struct expfs *ex, const struct compared *t, weights_stop stop, void *arg)
 {
+	struct proof p = { stop, arg };
 	struct weights_open a, b;
 	int r = weights_open(ex, t->file_a, &a);
 
@@ -269,7 +241,8 @@ static int prove(struct expfs *ex, const struct compared *t, weights_stop stop, 
 		return r;
 	r = weights_open(ex, t->file_b, &b);
 	if (r == 0) {
-		r = compare_bytes(a.fd, b.fd, t, stop, arg);
+		r = tensor_contents_each(a.fd, t->a, b.fd, t->b, compare_bytes, &p);
+		r = r < 0 ? r : r == 0;
 		weights_close(&b);
 	}
 	weights_close(&a);

@@ -27,6 +27,7 @@ libexpfs_a_SOURCES += \
 	src/format/tensors.c src/format/tensors.h src/format/tensors_read.c \
 	src/format/numpy_scalar.c src/format/numpy_scalar.h \
 	src/format/tensor_content.c src/format/tensor_content.h \
+	src/format/tensor_stats.c src/format/tensor_stats.h \
 	src/format/identity.c src/format/identity.h \
 	src/format/records.c src/format/records.h \
 	src/format/torch_tensor.c src/format/torch_tensor.h \

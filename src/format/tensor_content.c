@@ -296,6 +296,48 @@ ssize_t tensor_content_next(struct tensor_content *c, const uint8_t **ret)
 	return n;
 }
 
+/* Bytes that were read of a content and not given on yet. */
+struct rest {
+	const uint8_t *p;
+	size_t n;
+};
+
+/* 1 while there is more. */
+static int fill(struct tensor_content *c, struct rest *rest)
+{
+	ssize_t n = rest->n > 0 ? (ssize_t)rest->n : tensor_content_next(c, &rest->p);
+
+	rest->n = n > 0 ? (size_t)n : 0;
+	return n > 0 ? 1 : (int)n;
+}
+
+static int each_pair(struct tensor_content *a, struct tensor_content *b, tensor_pair_fn f, void *arg)
+{
+	struct rest x = { 0 }, y = { 0 };
+	int r;
+
+	while ((r = fill(a, &x)) == 1 && (r = fill(b, &y)) == 1) {
+		size_t n = MIN(x.n, y.n);
+
+		r = f(arg, x.p, y.p, n);
+		if (r != 0)
+			return r;
+		x = (struct rest){ x.p + n, x.n - n };
+		y = (struct rest){ y.p + n, y.n - n };
+	}
+	return r;
+}
+
+int tensor_contents_each(int fd_a, const struct tensor *a, int fd_b, const struct tensor *b, tensor_pair_fn f, void *arg)
+{
+	_cleanup_tensor_content_ struct tensor_content *x = NULL, *y = NULL;
+	int r = a->item != b->item || tensor_content_size(a) != tensor_content_size(b) ? -EINVAL : tensor_content_open(fd_a, a, &x);
+
+	if (r == 0)
+		r = tensor_content_open(fd_b, b, &y);
+	return r < 0 ? r : each_pair(x, y, f, arg);
+}
+
 /* change: of the first byte. */
 static int digest(int fd, const struct tensor *t, uint8_t change, tensor_stop stop, void *arg, uint8_t ret[TENSOR_DIGEST_SIZE])
 {

@@ -32,6 +32,11 @@ static inline void tensor_content_freep(struct tensor_content **c)
 /* The next bytes, whole elements, valid until the next call; 0 at the end. -EIO and other errors of reading. */
 ssize_t tensor_content_next(struct tensor_content *c, const uint8_t **ret);
 
+/* Calls f with the same parts of two contents of one size, whole elements, until it returns other than 0, which is then
+ * given back. 0 at the end; -EINVAL: they are not of one size; -ENOMEM, errors of reading. */
+typedef int (*tensor_pair_fn)(void *arg, const uint8_t *a, const uint8_t *b, size_t n);
+int tensor_contents_each(int fd_a, const struct tensor *a, int fd_b, const struct tensor *b, tensor_pair_fn f, void *arg);
+
 /* XXH3-128 of the content, in canonical (big-endian) order of bytes. stop, if there is one, is asked now and then,
  * and ends it with -ECANCELED. -ENOMEM, or errors of reading. */
 typedef bool (*tensor_stop)(void *arg);

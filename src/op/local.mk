@@ -13,6 +13,7 @@ libexpfs_a_SOURCES += \
 	src/op/commit.c \
 	src/op/signal.c \
 	src/op/verify.c \
+	src/op/diff.c \
 	src/op/load.c \
 	src/op/status.c src/op/status.h \
 	src/op/fsck.c

@@ -10,6 +10,7 @@ static const struct {
 } ops[] = {
 	{ "branch", op_branch },
 	{ "commit", op_commit },
+	{ "diff", op_diff },
 	{ "forget", op_forget },
 	{ "fsck", op_fsck },
 	{ "history", op_history },

@@ -73,6 +73,13 @@ enum op_exit op_signal(struct expfs *ex, const struct op_caller *caller, const j
  * one bit was changed, "control_differs": tensors}. OP_NO: nothing is known of a path, {"error"} says so. */
 enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
+/* op/diff.c: {"a": {"path", "n": version or 0: the last one}, "b": likewise} → {"a": {"path", "version"}, "b", "role", and of
+ * checkpoints "tensors": [{"name", "model": bool, "difference", "a": {"type", "shape"} or null, "b", "elements", "changed", "max",
+ * "cosine": or null}], "counts": {"equal", "content", "type", "shape", "added", "removed", "untold"}; of configurations "keys": [{"key", "a": JSON text or null, "a_type", "b", "b_type"}]; of
+ * data snapshots "ids": {"added": [id], "removed", "changed", "n_added", "n_removed", "n_changed"}}. OP_NO: nothing is known of a path,
+ * or it cannot be read; {"error"} says so. */
+enum op_exit op_diff(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
 /* op/fsck.c: {"repair": bool} → {"clean": bool, "problems": [{"kind", "path",
  * "text", "repaired"}], "found": n, "left": n, "objects": n, "inodes": n, "bytes":
  * n}; found and left (not repaired) count also what is not listed. OP_NO: damage
