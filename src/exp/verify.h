@@ -37,7 +37,8 @@ struct verified {
 	size_t control_differs;       /* tensors that told it from the reference; 0: it was not made */
 };
 
-/* -EINVAL: the reference is the candidate. Other errors as of weights_load(). */
+/* -EINVAL: the reference is the candidate; -EAGAIN: its weights could not be read and noted. Other errors as of
+ * weights_load(). */
 int verify(struct expfs *ex, struct verify *v, weights_stop stop, void *arg, struct verified *ret);
 void verified_free(struct verified *v);
 #define _cleanup_verified_ _cleanup_(verified_free)

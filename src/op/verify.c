@@ -184,7 +184,8 @@ enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const j
 		return reply_error(ret, OP_USAGE, "/%s: is not verified against itself, or a link to it; name a file that was made "
 				   "independently", path);
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "/%s: verify: %s", path, r == -E2BIG ? "more tensors in it than are read" : strerror(-r));
+		return reply_error(ret, OP_FAILED, "/%s: verify: %s", path, r == -E2BIG ? "more tensors in it than are read" :
+				   r == -EAGAIN ? "its weights cannot be read now; the store's log says why" : strerror(-r));
 	*ret = answer(ex, path, &verified, json_string_value(json_object_get(args, "file")));
 	return *ret ? OP_DONE : OP_FAILED;
 }
