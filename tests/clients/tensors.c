@@ -15,9 +15,8 @@
 #include <string.h>
 
 #include "format/structure.h"
+#include "format/tensor_content.h"
 #include "util/io.h"
-
-#define ELEMENTS_MAX (1u << 20)
 
 static void print_hex(const void *p, size_t n)
 {
@@ -33,36 +32,20 @@ static void print_shape(const struct tensor *t)
 	printf("]");
 }
 
-static bool next_index(const struct tensor *t, uint64_t *index)
-{
-	for (unsigned i = t->ndim; i-- > 0;) {
-		if (++index[i] < t->shape[i])
-			return true;
-		index[i] = 0;
-	}
-	return false;
-}
-
 static void print_digest(int fd, const struct tensor *t)
 {
-	uint64_t index[TENSOR_DIMS_MAX] = { 0 }, n = 1;
-	uint8_t bytes[16], digest[32];
+	_cleanup_tensor_content_ struct tensor_content *c = NULL;
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	const uint8_t *p;
+	uint8_t digest[32];
+	ssize_t n;
 
-	for (unsigned i = 0; i < t->ndim; i++)
-		n = n > ELEMENTS_MAX ? n : n * t->shape[i];
-	if (!md || n > ELEMENTS_MAX || EVP_DigestInit_ex(md, EVP_sha256(), NULL) != 1)
+	if (!md || EVP_DigestInit_ex(md, EVP_sha256(), NULL) != 1 || tensor_content_open(fd, t, &c) < 0)
 		exit(3);
-	while (n-- > 0) {
-		uint64_t at = t->begin + t->offset;
-
-		for (unsigned i = 0; i < t->ndim; i++)
-			at += t->item * index[i] * t->strides[i];
-		if (at + t->item > t->end || io_pread(fd, bytes, t->item, at) != (ssize_t)t->item)
-			exit(3);
-		EVP_DigestUpdate(md, bytes, t->item);
-		next_index(t, index);
-	}
+	while ((n = tensor_content_next(c, &p)) > 0)
+		EVP_DigestUpdate(md, p, (size_t)n);
+	if (n < 0)
+		exit(3);
 	EVP_DigestFinal_ex(md, digest, NULL);
 	EVP_MD_CTX_free(md);
 	print_hex(digest, sizeof(digest));
