@@ -27,13 +27,6 @@ static void cleanup_side(struct side *s)
 }
 #define _cleanup_side_ _cleanup_(cleanup_side)
 
-static bool is_unwanted(void *arg)
-{
-	const struct op_caller *caller = arg;
-
-	return caller->has_gone && caller->has_gone(caller->arg);
-}
-
 static enum op_exit find_side(struct expfs *ex, const json_t *args, struct side *s, json_t **ret)
 {
 	uint64_t n = (uint64_t)json_integer_value(json_object_get(args, "n"));
@@ -76,7 +69,7 @@ static int add_stats(struct expfs *ex, const struct op_caller *caller, const str
 		return r;
 	r = weights_open(ex, t->file_b, &b);
 	if (r == 0) {
-		r = tensor_stats(a.fd, t->a, b.fd, t->b, is_unwanted, (void *)(uintptr_t)caller, &stats);
+		r = tensor_stats(a.fd, t->a, b.fd, t->b, op_is_unwanted, (void *)(uintptr_t)caller, &stats);
 		weights_close(&b);
 	}
 	weights_close(&a);
@@ -128,12 +121,12 @@ static enum op_exit diff_weights(struct expfs *ex, const struct op_caller *calle
 	_cleanup_free_ char *why = NULL;
 	json_t *list = json_array(), *counts = json_object();
 	void *arg = (void *)(uintptr_t)caller;
-	int r = weights_load(ex, &a->v, is_unwanted, arg, &x);
+	int r = weights_load(ex, &a->v, op_is_unwanted, arg, &x);
 
 	json_object_set_new(answer, "tensors", list);
 	json_object_set_new(answer, "counts", counts);
 	if (r == 0)
-		r = weights_load(ex, &b->v, is_unwanted, arg, &y);
+		r = weights_load(ex, &b->v, op_is_unwanted, arg, &y);
 	if (r == 0)
 		r = weights_fault(&x, &why);
 	if (r == 0 && why)

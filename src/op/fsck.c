@@ -36,7 +36,7 @@ struct fsck {
 
 static bool is_unwanted(const struct fsck *k)
 {
-	return k->caller->has_gone && k->caller->has_gone(k->caller->arg);
+	return op_is_unwanted((void *)(uintptr_t)k->caller);
 }
 
 /* path is one of the room exp, or NULL. */

@@ -21,6 +21,14 @@ struct op_caller {
 	gid_t gid;
 };
 
+/* Has he gone? caller is a struct op_caller: for what asks now and then whether to stop. */
+static inline bool op_is_unwanted(void *caller)
+{
+	const struct op_caller *c = caller;
+
+	return c->has_gone && c->has_gone(c->arg);
+}
+
 /* Runs the operation of that name. *ret is a new reference; where the exit
  * status is OP_USAGE or OP_FAILED it is {"error": "thing: reason; what to do"}. */
 enum op_exit op_run(struct expfs *ex, const struct op_caller *caller, const char *name, const json_t *args,

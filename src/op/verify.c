@@ -19,13 +19,6 @@ static const struct {
 	[VERDICT_RERUN] = { "RERUN", 12 }, [VERDICT_HOLD] = { "HOLD", 13 },
 };
 
-static bool is_unwanted(void *arg)
-{
-	const struct op_caller *caller = arg;
-
-	return caller->has_gone && caller->has_gone(caller->arg);
-}
-
 /* What the path holds, which has to be a whole checkpoint. */
 static enum op_exit find_candidate(struct expfs *ex, const json_t *args, char **ret_path, struct version_row *v, json_t **ret)
 {
@@ -179,7 +172,7 @@ enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const j
 		exit = find_reference(ex, args, &v, ret);
 	if (exit != OP_DONE)
 		return exit;
-	r = verify(ex, &v, is_unwanted, (void *)(uintptr_t)caller, &verified);
+	r = verify(ex, &v, op_is_unwanted, (void *)(uintptr_t)caller, &verified);
 	if (r == -EINVAL)
 		return reply_error(ret, OP_USAGE, "/%s: is not verified against itself, or a link to it; name a file that was made "
 				   "independently", path);

@@ -30,14 +30,15 @@ import struct
 import subprocess
 import sys
 import time
-import traceback
 
 sys.dont_write_bytecode = True
 import damages
 import killer
+import processes
 import runs
 import saves
 import states
+from mounted import Mount
 
 DISK_MIB, HOST_MIB = 1500, 16000
 SESSION_SECONDS = 40  # the keeper takes what is open for a minute for a log
@@ -90,7 +91,7 @@ class Disk:
             time.sleep(0.05)
 
 
-class Store(killer.Mount):
+class Store(Mount):
     def __init__(self, program, disk, point):
         self.program, self.disk, self.point = program, disk, point
         self.store = os.path.join(disk.point, "store")
@@ -143,7 +144,7 @@ class Load:
         open(self.stop, "w").close()
         lines = []
         for name, pid in self.pids.items():
-            status = wait(pid)
+            status = processes.wait(pid)
             error = saves.read_log(self.logs[name])[1]
             if status not in (0, -signal.SIGBUS) or (error and (since is None or error[0] < since)):
                 lines.append("%s: ended by %s, exit status %s; the power was cut at %s" % (name, error, status, since))
@@ -158,33 +159,15 @@ class Load:
 
 
 def start(log, f, *args):
-    pid = os.fork()
-    if pid:
-        return pid
-    status = 1
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    try:
-        f(*args)
-        status = 0
-    except (OSError, saves.sqlite3.Error) as e:
+    def tell(e):
         with open(log, "a") as out:
             out.write(json.dumps(["error", time.monotonic(), repr(e)]) + "\n")
-        status = 0
-    except Exception:
-        traceback.print_exc()
-    finally:
-        sys.stderr.flush()
-        os._exit(status)
 
+    def run():
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        f(*args)
 
-def wait(pid, seconds=60):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        time.sleep(0.01)
-    os.kill(pid, signal.SIGKILL)
-    return "hangs"
+    return processes.start(run, ends=(OSError, saves.sqlite3.Error), tell=tell)
 
 
 class Bench:
