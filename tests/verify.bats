@@ -72,6 +72,7 @@ control    /runs/r/step_9.safetensors@1, step 9
         [[ $MESSAGE == *"is not verified against itself"* ]] || fail "$MESSAGE"
     done
     equal "$(verdict 13 "$R/step_7.safetensors")" HOLD
+    equal "$(verdict 13 "$R/hard_step_7.safetensors")" HOLD # the first under its label is itself
     equal "$(field 'a["why"], a["control_differs"]' "$R/step_7.safetensors")" \
         "('nothing else was committed under its label to hold it against; give --against', 0)"
     cp "$R/step_7.safetensors" "$R/copy_step_7.safetensors" # equal bytes in another file are another record

@@ -86,6 +86,7 @@ static int is_one_file(struct question *q, const struct version_row *a, const st
 static int read_reference(struct question *q)
 {
 	struct version_row *v = &q->v->reference;
+	bool named;
 	int r;
 
 	if (q->v->file >= 0) {
@@ -93,11 +94,14 @@ static int read_reference(struct question *q)
 		q->v->file = -1;
 		return r < 0 ? r : 1;
 	}
-	r = v->id ? 0 : find_labelled(q, v);
+	named = v->id != 0;
+	r = named ? 0 : find_labelled(q, v);
 	if (r == 0)
 		r = is_one_file(q, &q->v->candidate, v);
-	if (r != 0)
-		return r == -ENOENT ? 0 : r == 1 ? -EINVAL : r;
+	if (r == 1) /* by the label it is none */
+		r = named ? -EINVAL : -ENOENT;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
 	q->ret->reference = v->id;
 	r = weights_load(q->ex, v, q->stop, q->arg, &q->ret->reference_weights);
 	return r < 0 ? r : 1;

@@ -184,8 +184,10 @@ int holds_list_wrong(struct db *db, uint64_t run, holds_fn f, void *arg)
 int holds_list_wrong_of(struct db *db, uint64_t experiment, holds_fn f, void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, HOLDS "WHERE held IS NOT NULL AND (SELECT experiment FROM version WHERE id=version)=?1"
-		       " ORDER BY version", "i", (int64_t)experiment);
+	int r = db_row(db, &st,
+		       "SELECT h.version, h.run, h.step, h.epoch, h.parts, h.model, h.held, h.other FROM version v CROSS JOIN holds h"
+		       " ON h.version=v.id WHERE v.experiment=?1 AND v.complete=1 AND h.held IS NOT NULL ORDER BY h.version",
+		       "i", (int64_t)experiment);
 
 	return each(db, st, r, f, arg);
 }

@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,21 +28,7 @@ static void cleanup_side(struct side *s)
 
 static enum op_exit find_side(struct expfs *ex, const json_t *args, struct side *s, json_t **ret)
 {
-	uint64_t n = (uint64_t)json_integer_value(json_object_get(args, "n"));
-	_cleanup_history_ struct history h = { .n = 0 };
-	enum op_exit exit = versions_load(ex, args, &s->path, &h, ret);
-
-	if (exit != OP_DONE)
-		return exit;
-	s->role = (enum role)h.tracked.role;
-	for (size_t i = h.n; i > 0; i--) {
-		s->v = h.v[i - 1].row;
-		if (n ? s->v.n == n : s->role != ROLE_WEIGHTS || s->v.complete == 1)
-			return OP_DONE;
-	}
-	if (n)
-		return reply_error(ret, OP_NO, "/%s: has no version %" PRIu64 "; see: expfs history", s->path, n);
-	return reply_error(ret, OP_NO, "/%s: is not complete", s->path);
+	return versions_find(ex, args, &s->path, &s->role, &s->v, ret);
 }
 
 static json_t *side_json(const struct side *s)

@@ -39,22 +39,10 @@ static enum op_exit find_candidate(struct expfs *ex, const json_t *args, char **
 
 static enum op_exit find_version(struct expfs *ex, const json_t *against, struct version_row *v, json_t **ret)
 {
-	uint64_t n = (uint64_t)json_integer_value(json_object_get(against, "n"));
-	_cleanup_history_ struct history h = { .n = 0 };
 	_cleanup_free_ char *path = NULL;
-	enum op_exit exit = versions_load(ex, against, &path, &h, ret);
+	enum role role;
 
-	if (exit != OP_DONE)
-		return exit;
-	for (size_t i = h.n; i > 0; i--) {
-		if (h.v[i - 1].row.complete != 1 || (n && h.v[i - 1].row.n != n))
-			continue;
-		*v = h.v[i - 1].row;
-		return OP_DONE;
-	}
-	if (n)
-		return reply_error(ret, OP_NO, "/%s: has no complete version %" PRIu64 "; see: expfs history", path, n);
-	return reply_error(ret, OP_NO, "/%s: is not complete", path);
+	return versions_find(ex, against, &path, &role, v, ret);
 }
 
 static enum op_exit find_step(struct expfs *ex, const char *hash, int64_t step, struct version_row *v, json_t **ret)

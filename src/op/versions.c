@@ -1,5 +1,6 @@
 #include "op/versions.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "op/reply.h"
@@ -40,4 +41,27 @@ enum op_exit versions_load(struct expfs *ex, const json_t *args, char **ret_path
 		return reply_error(ret, OP_FAILED, "/%s: versions: %s", path, strerror(-r));
 	*ret_path = steal(&path);
 	return OP_DONE;
+}
+
+enum op_exit versions_find(struct expfs *ex, const json_t *args, char **ret_path, enum role *ret_role,
+			   struct version_row *ret, json_t **ret_answer)
+{
+	uint64_t n = (uint64_t)json_integer_value(json_object_get(args, "n"));
+	_cleanup_history_ struct history h = { .n = 0 };
+	enum op_exit exit = versions_load(ex, args, ret_path, &h, ret_answer);
+	bool complete;
+
+	if (exit != OP_DONE)
+		return exit;
+	*ret_role = (enum role)h.tracked.role;
+	complete = *ret_role == ROLE_WEIGHTS;
+	for (size_t i = h.n; i > 0; i--) {
+		*ret = h.v[i - 1].row;
+		if ((!n || ret->n == n) && (!complete || ret->complete == 1))
+			return OP_DONE;
+	}
+	if (n)
+		return reply_error(ret_answer, OP_NO, "/%s: has no %sversion %" PRIu64 "; see: expfs history", *ret_path,
+				   complete ? "complete " : "", n);
+	return reply_error(ret_answer, OP_NO, "/%s: is not complete", *ret_path);
 }

@@ -10,4 +10,8 @@
 enum op_exit versions_load(struct expfs *ex, const json_t *args, char **ret_path, struct history *ret_history,
 			   json_t **ret);
 
+/* The version that {"path", "n"} names: of number n, or with 0 the last one; of a checkpoint only complete ones. Likewise. */
+enum op_exit versions_find(struct expfs *ex, const json_t *args, char **ret_path, enum role *ret_role,
+			   struct version_row *ret, json_t **ret_answer);
+
 #endif
