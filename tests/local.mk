@@ -68,6 +68,7 @@ bats_tests = \
 	tests/crash.bats \
 	tests/power.bats \
 	tests/power_experiments.bats \
+	tests/cuts.bats \
 	tests/load.bats \
 	tests/load_state.bats \
 	tests/load_checkpoints.bats \
@@ -77,6 +78,7 @@ bats_tests = \
 	tests/config.bats \
 	tests/history.bats \
 	tests/history_kept.bats \
+	tests/old_formats.bats \
 	tests/history_commands.bats \
 	tests/manifest.bats \
 	tests/weightslab.bats \

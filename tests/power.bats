@@ -603,37 +603,3 @@ PY
     not test -e "$D/step_1.pt"
     is_only "$D/saves/latest.pt" 3000000 A || is_only "$D/saves/latest.pt" 2640000 B
 }
-
-@test "a store of the first format opens, its files as they were, and is of this format then" {
-    umount_store
-    rm -rf "$STORE"
-    tar -xzf "$EXPFS_SRCDIR/tests/data/store-1.tar.gz" -C "$SCRATCH/disk" --transform 's/^store1/store/'
-    D=$MNT
-    mount_store
-    equal "$(cat "$MNT/runs/a/config.yaml")" "lr: 0.1"
-    equal "$(cat "$MNT/same")$(cat "$MNT/hard")$(cat "$MNT/runs/a/checkpoint-1/model.bin")" weightsweightsweights
-    equal "$(cat "$MNT/live") $(cat "$MNT/unsynced")" "line 1 new"
-    equal "$(stat -c %h "$MNT/same") $(readlink "$MNT/link") $(xattr "$MNT/same" user.note) $(stat -c %s "$MNT/empty")" "2 runs/a hello 0"
-    echo more >>"$MNT/live"
-    umount_store
-    equal "$(tail -n 1 "$STORE/format")" "format 4"
-    "$EXPFS" fsck "$STORE"
-    mount_store
-    equal "$(cat "$MNT/live")" $'line 1\nmore'
-}
-
-CUTTER=$BATS_TEST_DIRNAME/crash/cutter.py
-
-@test "the checker of the next test sees every kind of loss, and lets pass what may be lost" {
-    require_command xxh128sum
-    mkdir "$SCRATCH/self"
-    python3 "$CUTTER" --self-test --dir "$SCRATCH/self"
-}
-
-@test "after power cuts at random under load all that was promised is there, and the store is sound" {
-    local rounds=10
-    long && rounds=120
-    require_command xxh128sum
-    mkdir "$SCRATCH/cuts"
-    python3 "$CUTTER" --expfs "$EXPFS" --dir "$SCRATCH/cuts" --rounds $rounds ${EXPFS_CRASH_SEED:+--seed "$EXPFS_CRASH_SEED"} 3>&-
-}
