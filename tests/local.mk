@@ -114,6 +114,7 @@ EXTRA_DIST += \
 	tests/views.bash \
 	tests/load_state.bash \
 	tests/history.bash \
+	tests/power.bash \
 	tests/inner_step.py \
 	tests/manifest.py \
 	tests/readme.py \

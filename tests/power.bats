@@ -1,34 +1,7 @@
 # The power fails: the store's disk loses what was not synced. What fsync acknowledged is there; any other file is
 # one of its own states, whole.
 
-load lib
-
-setup() {
-    scratch
-    require_loop
-    require_command xfs_io mkfs.xfs
-    loop_disk disk 400
-    STORE=$SCRATCH/disk/store
-    store_init
-    mount_store
-    echo settled >"$D/other"
-    sync_all
-}
-teardown() { cleanup; }
-
-# Everything that was written until now is on the disk.
-sync_all() { sync "$D"; }
-
-# The database's log is, but no content: the worst moment for the power to fail.
-sync_names() { sync "$D/other"; }
-
-# The disk forgets what was not synced, the daemon and the disk are gone, and both are there again.
-power_cut() {
-    xfs_io -x -c shutdown "$SCRATCH/disk"
-    disk_back
-    find "$STORE/objects" -type f -exec sha256sum {} + | cut -c -64 >"$SCRATCH/on_disk"
-    mount_store
-}
+load power
 
 # came PATH FILE: the disk had the bytes of FILE when the power failed, for the keeper was faster than the test, as on a
 # machine that stands still for some seconds: then PATH must have them, and there is nothing more to see.
@@ -40,14 +13,6 @@ came() {
 came_bytes() { # PATH SIZE SEED
     bytes "$SCRATCH/new" "$2" "$3"
     came "$1" "$SCRATCH/new"
-}
-
-# The daemon is gone, and the disk has what it had when it failed.
-disk_back() {
-    kill_daemon
-    fusermount3 -uz "$MNT"
-    wait_until umount "$SCRATCH/disk"
-    mount -o loop "$SCRATCH/disk.img" "$SCRATCH/disk"
 }
 
 is_bytes() { # PATH SIZE SEED

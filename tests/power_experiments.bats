@@ -1,22 +1,14 @@
 # The power fails: experiments agree with the files that are there afterwards.
 
-load lib
+load power
 
 setup() {
-    scratch
-    require_loop
-    require_command xfs_io mkfs.xfs
-    loop_disk disk 400
-    STORE=$SCRATCH/disk/store
-    store_init
-    mount_store
+    set_up
     R=$MNT/runs/r
     mkdir "$R"
-    echo settled >"$D/other"
     config 0.1
     sync "$R" "$D"
 }
-teardown() { cleanup; }
 
 config() { echo "lr: $1" >"$R/config.yaml"; }
 
@@ -25,15 +17,10 @@ hp() { printf '{"auditor_mode": false, "lr": %s}' "$1" | sha256sum | cut -c -8; 
 
 save() { checkpoint safetensors "$R/step_$1.safetensors" 20000 "$1"; }
 
-# The database's log is on the disk, but no content; then the disk forgets what was not synced, and is there again.
-power_cut() {
-    sync "$D/other"
-    xfs_io -x -c shutdown "$SCRATCH/disk"
-    kill_daemon
-    fusermount3 -uz "$MNT"
-    wait_until umount "$SCRATCH/disk"
-    mount -o loop "$SCRATCH/disk.img" "$SCRATCH/disk"
-    mount_store
+# The worst moment.
+names_cut() {
+    sync_names
+    power_cut
 }
 
 experiment_of() { xattr "$R/step_$1.safetensors" user.expfs.hash | cut -c -8; }
@@ -43,7 +30,7 @@ experiment_of() { xattr "$R/step_$1.safetensors" user.expfs.hash | cut -c -8; }
     config 0.2
     save 2
     sync "$R/step_1.safetensors" "$R/step_2.safetensors"
-    power_cut
+    names_cut
     equal "$(cat "$R/config.yaml")" "lr: 0.1"
     equal "$(experiment_of 1)/$(experiment_of 2)" "$(hp 0.1)/$(hp 0.1)"
     equal "$(cat "$MNT/branches/r/pending")" ""
@@ -61,7 +48,7 @@ experiment_of() { xattr "$R/step_$1.safetensors" user.expfs.hash | cut -c -8; }
     mv "$R/x.tmp" "$R/config.yaml"
     save 4
     sync "$R/step_4.safetensors"
-    power_cut
+    names_cut
     for i in 2 3 4; do
         equal "$(experiment_of $i)" "$(hp 0.1)" "step $i"
     done
@@ -75,7 +62,7 @@ experiment_of() { xattr "$R/step_$1.safetensors" user.expfs.hash | cut -c -8; }
     local hash
     hash=$(cat "$MNT/branches/r/HEAD")
     config 0.3
-    power_cut
+    names_cut
     equal "$(cat "$MNT/branches/r/HEAD")" "$hash"
     equal "$(cat "$MNT/experiments/$hash/HP/config.yaml")" "lr: 0.2"
     equal "$(cat "$MNT/experiments/$hash/DATA/data/a")" a
