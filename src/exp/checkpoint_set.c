@@ -102,8 +102,8 @@ int checkpoint_set_below(struct expfs *ex, struct cred *cred, uint64_t ino, stru
 	return 0;
 }
 
-/* Those that have some that are there come first. */
-static int part_experiments(struct checkpoint_set *s, struct db *db)
+/* Hands on the experiments of the set, those first that have checkpoints that are there. */
+static int give_experiments(struct checkpoint_set *s, struct db *db, struct checkpoint_set *ret)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		uint64_t id = s->ids[i];
@@ -117,6 +117,8 @@ static int part_experiments(struct checkpoint_set *s, struct db *db)
 		s->ids[i] = s->ids[s->there];
 		s->ids[s->there++] = id;
 	}
+	*ret = *s;
+	*s = (struct checkpoint_set){ 0 };
 	return 0;
 }
 
@@ -126,13 +128,7 @@ int checkpoint_set_of_experiment(struct expfs *ex, struct cred *cred, uint64_t e
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	int r = add_id(&s, experiment);
 
-	if (r == 0)
-		r = part_experiments(&s, db);
-	if (r < 0)
-		return r;
-	*ret = s;
-	s = (struct checkpoint_set){ 0 };
-	return 0;
+	return r < 0 ? r : give_experiments(&s, db, ret);
 }
 
 static int add_experiment(void *arg, const struct experiment_row *e)
@@ -147,11 +143,5 @@ int checkpoint_set_of_segment(struct expfs *ex, struct cred *cred, enum segment 
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	int r = experiment_list_by_segment(db, which, text, add_experiment, &s);
 
-	if (r == 0)
-		r = part_experiments(&s, db);
-	if (r < 0)
-		return r;
-	*ret = s;
-	s = (struct checkpoint_set){ 0 };
-	return 0;
+	return r < 0 ? r : give_experiments(&s, db, ret);
 }

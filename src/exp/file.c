@@ -419,7 +419,8 @@ void file_close_writer(struct file *f, const struct file_writer *w)
 	}
 }
 
-void file_seal_left_alone(struct expfs *ex, uint64_t ino)
+/* Seals what nobody writes; when: it was renamed or removed. */
+static void seal_at(struct expfs *ex, uint64_t ino, int (*seal)(struct file *f), const char *when)
 {
 	_cleanup_(cleanup_file) struct file *f = NULL;
 	int r = file_get(ex, ino, &f);
@@ -428,23 +429,19 @@ void file_seal_left_alone(struct expfs *ex, uint64_t ino)
 		return;
 	scoped_lock(&f->lock);
 	if (f->live && f->writers == 0)
-		r = file_seal(f);
+		r = seal(f);
 	if (r < 0)
-		log_msg("inode %llu: could not be sealed when it was renamed: %s", (unsigned long long)ino, strerror(-r));
+		log_msg("inode %llu: could not be sealed when it was %s: %s", (unsigned long long)ino, when, strerror(-r));
+}
+
+void file_seal_left_alone(struct expfs *ex, uint64_t ino)
+{
+	seal_at(ex, ino, file_seal, "renamed");
 }
 
 void file_seal_at_end(struct expfs *ex, uint64_t ino)
 {
-	_cleanup_(cleanup_file) struct file *f = NULL;
-	int r = file_get(ex, ino, &f);
-
-	if (r < 0)
-		return;
-	scoped_lock(&f->lock);
-	if (f->live && f->writers == 0)
-		r = file_seal_as_it_is(f);
-	if (r < 0)
-		log_msg("inode %llu: could not be sealed when it was removed: %s", (unsigned long long)ino, strerror(-r));
+	seal_at(ex, ino, file_seal_as_it_is, "removed");
 }
 
 int file_seal_known(struct file *f, const struct file_known *known)

@@ -160,9 +160,7 @@ static int put_members(struct db *db, const struct members *all, uint64_t versio
 	int r = 0;
 
 	for (size_t i = 0; i < all->n && r == 0; i++) {
-		const struct inode_row *row = &all->v[i].row;
-		struct member_row m = { .object = row->object, .size = row->size, .mode = row->mode & 07777,
-					.uid = row->uid, .gid = row->gid, .mtime = row->mtime };
+		struct member_row m = member_of(&all->v[i].row);
 
 		r = put(db, version, &m, all->v[i].name);
 	}

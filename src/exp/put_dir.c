@@ -60,11 +60,9 @@ static int keep_state(struct put *p, struct db *db, const struct inode_row *dir,
 	if (r == 0)
 		r = version_insert(db, &v);
 	for (size_t i = 0; i < e->n && r == 0; i++) {
-		const struct inode_row *row = &e->v[i].row;
-		struct member_row m = { .object = row->object, .size = row->size, .mode = row->mode & 07777,
-					.uid = row->uid, .gid = row->gid, .mtime = row->mtime };
+		struct member_row m = member_of(&e->v[i].row);
 
-		if (S_ISREG(row->mode))
+		if (S_ISREG(e->v[i].row.mode))
 			r = member_insert(db, v.id, &m, e->v[i].path + skip);
 	}
 	return r < 0 ? r : tracked_update(db, &t);

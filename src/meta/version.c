@@ -289,6 +289,12 @@ static void read_member(sqlite3_stmt *st, struct member_row *ret)
 	};
 }
 
+struct member_row member_of(const struct inode_row *row)
+{
+	return (struct member_row){ .object = row->object, .size = row->size, .mode = row->mode & 07777, .uid = row->uid,
+				    .gid = row->gid, .mtime = row->mtime };
+}
+
 int member_insert(struct db *db, uint64_t version, const struct member_row *m, const char *name)
 {
 	return db_run(db, "INSERT INTO member(version, name, object, size, mode, mtime, uid, gid) VALUES(?1, ?2,"

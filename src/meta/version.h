@@ -3,6 +3,7 @@
 #ifndef EXPFS_META_VERSION_H
 #define EXPFS_META_VERSION_H
 
+#include "meta/inode.h"
 #include "meta/meta.h"
 
 #define VERSION_UNJUDGED (-1)
@@ -85,6 +86,7 @@ struct member_row {
 	uint32_t mode, uid, gid;
 	int64_t mtime;
 };
+struct member_row member_of(const struct inode_row *row); /* as the file is now */
 int member_insert(struct db *db, uint64_t version, const struct member_row *row, const char *name);
 int member_update(struct db *db, uint64_t version, const struct member_row *row, const char *name); /* all but object, size */
 /* Takes from the modes of a file, or of those in a directory whether they have its group or another, what is not in these. */
