@@ -82,6 +82,8 @@ static int setup(struct db *db, bool writes)
 	sqlite3_extended_result_codes(db->sql, 1);
 	sqlite3_busy_timeout(db->sql, 10000);
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	/* Else a statement that could use a partial index is compiled anew for each value. */
+	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
 	r = db_exec(db, "PRAGMA trusted_schema=0; PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=0");
 	if (r < 0 || !writes)
 		return r < 0 ? r : db_exec(db, READER_CACHE "; PRAGMA query_only=1");
