@@ -134,6 +134,7 @@ for n in range(1000000):
     db.execute("insert into t values(?, ?)", (r, n)); db.commit()
     os.write(out, b"%d %d\n" % (int(r), n))
 PY
+        wait_until test -e "$SCRATCH/committed"
         sleep "0.$((RANDOM % 8 + 2))"
         kill_daemon
         wait "$BG" 2>/dev/null || true
