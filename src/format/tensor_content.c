@@ -1,16 +1,26 @@
 /* Dimensions of one element are left out, and neighbours that lie as one are joined. What
  * is then one row is read as it is. All else is gathered box by box: some rows of one
- * dimension with all that is inside them. A box is read in the order of the file: as many
- * of its dimensions as fit into the scratch buffer, and are dense enough there, with one
- * pread(), from which each element goes to its place. */
+ * dimension with all that is inside them. A box is read in the order of the file, as much
+ * with one pread() as is dense enough there, into a scratch buffer that stays in the cache
+ * of a core; when that is full, or has enough rows, its elements go to their places in the
+ * box (format/elements.h). The larger the box, the longer the rows of a transposed tensor
+ * that are read at once. */
 #include "format/tensor_content.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <xxhash.h>
 
+#include "format/elements.h"
 #include "util/io.h"
 
-#define PLAIN_BLOCK ((size_t)1 << 20) /* stays in the cache of a core */
+#define PLAIN_BLOCK ((size_t)1 << 20) /* stays in the cache of a core, as SCRATCH does */
+#define SCRATCH ((size_t)1 << 20)
+#define SPARE ((size_t)64 << 10) /* so that 128 rows of RUN fit, too */
+#define RUN (8u << 10)
+#define GAP (4u << 10) /* to read so much more costs no more than another call */
+#define LINE 64u
+#define HUGE_PAGE ((size_t)2 << 20)
 
 struct dim {
 	uint64_t n, stride; /* in the file, in elements */
@@ -79,6 +89,20 @@ static void set_boxes(struct tensor_content *c)
 	c->rows = MIN(c->dim[i].n, room / inner);
 }
 
+/* Large pages: its rows are far from each other. */
+static uint8_t *new_box(size_t n)
+{
+	uint8_t *p;
+
+	if (n < HUGE_PAGE)
+		return malloc(n);
+	n += (HUGE_PAGE - n % HUGE_PAGE) % HUGE_PAGE;
+	p = aligned_alloc(HUGE_PAGE, n);
+	if (p)
+		madvise(p, n, MADV_HUGEPAGE);
+	return p;
+}
+
 int tensor_content_open(int fd, const struct tensor *t, struct tensor_content **ret)
 {
 	_cleanup_tensor_content_ struct tensor_content *c = calloc(1, sizeof(*c));
@@ -92,9 +116,9 @@ int tensor_content_open(int fd, const struct tensor *t, struct tensor_content **
 	set_dims(c);
 	if (!c->plain && !c->done) {
 		set_boxes(c);
-		c->scratch = malloc(TENSOR_CONTENT_BLOCK);
+		c->scratch = malloc(SCRATCH + SPARE);
 	}
-	c->box = malloc(c->plain ? PLAIN_BLOCK : TENSOR_CONTENT_BLOCK);
+	c->box = new_box((size_t)MIN(MAX(c->size, 1u), c->plain ? PLAIN_BLOCK : TENSOR_CONTENT_BLOCK));
 	if (!c->box || (!c->plain && !c->done && !c->scratch))
 		return -ENOMEM;
 	*ret = steal(&c);
@@ -118,7 +142,7 @@ static int read_all(const struct tensor_content *c, void *buf, size_t n, uint64_
 	return got < 0 ? (int)got : (size_t)got < n ? -EIO : 0;
 }
 
-/* The dimensions of a box, those with the largest strides first. */
+/* A box, or a piece of one: its dimensions, those with the largest strides first. */
 struct box {
 	struct dim dim[TENSOR_DIMS_MAX];
 	unsigned ndim;
@@ -134,24 +158,24 @@ static int by_stride(const void *a, const void *b)
 }
 
 /* How many rows of d are to be read at once, where those inside it have span and count elements. */
-static uint64_t rows_at_once(const struct dim *d, uint64_t span, uint64_t count, uint64_t room)
+static uint64_t rows_at_once(const struct dim *d, uint64_t span, uint64_t count, uint64_t room, uint64_t gap)
 {
 	if (d->stride == 0)
 		return d->n;
-	if (d->stride / TENSOR_CONTENT_SPREAD > count || span > room)
+	if (d->stride / TENSOR_CONTENT_SPREAD > count || span > room || d->stride > span + gap)
 		return 1;
 	return MIN(d->n, 1 + (room - span) / d->stride);
 }
 
 static void set_inner(struct box *b, unsigned item)
 {
-	uint64_t room = TENSOR_CONTENT_BLOCK / item, span = 1, count = 1;
+	uint64_t room = SCRATCH / item, span = 1, count = 1;
 
 	b->inner = b->ndim;
 	b->chunk = 1;
 	while (b->inner > 0) {
 		const struct dim *d = &b->dim[b->inner - 1];
-		uint64_t rows = rows_at_once(d, span, count, room);
+		uint64_t rows = rows_at_once(d, span, count, room, GAP / item);
 
 		b->chunk = rows;
 		if (rows < d->n)
@@ -162,49 +186,81 @@ static void set_inner(struct box *b, unsigned item)
 	}
 }
 
-static void copy_row(uint8_t *to, uint64_t to_step, const uint8_t *from, uint64_t from_step, uint64_t n, unsigned item)
+/* Of the dimensions that are not read at once, the one in which elements of the box lie densest comes last: rows of it are
+ * gathered, and go to the box together. */
+static void set_gathered(struct box *b)
 {
-#define COPY(size)                                                        \
-	case size:                                                        \
-		for (uint64_t i = 0; i < n; i++)                          \
-			memcpy(to + i * to_step, from + i * from_step, size); \
-		return
-	switch (item) {
-		COPY(1);
-		COPY(2);
-		COPY(4);
-		COPY(8);
-		COPY(16);
-	}
-#undef COPY
+	unsigned last = b->inner - 1, best = last;
+	struct dim d;
+
+	for (unsigned i = 0; i < last; i++)
+		if (b->dim[i].out < b->dim[best].out)
+			best = i;
+	d = b->dim[best];
+	b->dim[best] = b->dim[last];
+	b->dim[last] = d;
 }
 
-/* n rows of dimension i, with all that is inside them. */
-static void scatter(const struct tensor_content *c, const struct box *b, unsigned i, uint64_t n, const uint8_t *from,
-		    uint8_t *to)
+/* n rows of dimension i, with all that is inside them, as they lie in the scratch buffer. */
+static void copy_rows(const struct tensor_content *c, const struct box *b, unsigned i, uint64_t n, uint64_t stride, uint64_t to)
 {
-	unsigned item = c->t->item;
-	const struct dim *d = &b->dim[i];
+	struct elements_dim dim[TENSOR_DIMS_MAX];
+	unsigned ndim = 0;
 
-	if (i + 1 == b->ndim) {
-		copy_row(to, d->out * item, from, d->stride * item, n, item);
-		return;
-	}
-	for (uint64_t k = 0; k < n; k++)
-		scatter(c, b, i + 1, d[1].n, from + k * d->stride * item, to + k * d->out * item);
-}
-
-static int read_rows(const struct tensor_content *c, const struct box *b, unsigned i, uint64_t n, uint64_t from,
-		     uint64_t to)
-{
-	uint64_t span = (n - 1) * b->dim[i].stride + 1;
-	int r;
-
+	dim[ndim++] = (struct elements_dim){ n, stride, b->dim[i].out };
 	for (unsigned k = i + 1; k < b->ndim; k++)
+		dim[ndim++] = (struct elements_dim){ b->dim[k].n, b->dim[k].stride, b->dim[k].out };
+	elements_copy(c->box + to * c->t->item, c->scratch, dim, ndim, c->t->item);
+}
+
+/* What is read at once, of one row of the dimension before. */
+static uint64_t inner_span(const struct box *b)
+{
+	uint64_t span = 1;
+
+	for (unsigned k = b->inner; k < b->ndim; k++)
 		span += (b->dim[k].n - 1) * b->dim[k].stride;
-	r = read_all(c, c->scratch, span * c->t->item, from);
-	if (r == 0)
-		scatter(c, b, i, n, c->scratch, c->box + to * c->t->item);
+	return span;
+}
+
+/* Each row by itself. They lie apart by an odd number of lines of the cache, so that they do not fight for its places. */
+static int gather(const struct tensor_content *c, const struct box *b, uint64_t from, uint64_t to)
+{
+	const struct dim *d = &b->dim[b->inner - 1];
+	size_t span = inner_span(b) * c->t->item, pitch = (span + LINE - 1) / (2 * LINE) * 2 * LINE + LINE;
+	uint64_t most = MAX((SCRATCH + SPARE) / pitch, 1u);
+
+	if (most > LINE)
+		most -= most % LINE;
+	for (uint64_t k = 0; k < d->n; k += most) {
+		uint64_t n = MIN(most, d->n - k);
+
+		for (uint64_t i = 0; i < n; i++) {
+			int r = read_all(c, c->scratch + i * pitch, span, from + (k + i) * d->stride);
+
+			if (r < 0)
+				return r;
+		}
+		copy_rows(c, b, b->inner - 1, n, pitch / c->t->item, to + k * d->out);
+	}
+	return 0;
+}
+
+/* Chunks of rows, each with what lies between them. */
+static int read_chunks(const struct tensor_content *c, const struct box *b, uint64_t from, uint64_t to)
+{
+	unsigned i = b->inner ? b->inner - 1 : 0;
+	const struct dim *d = &b->dim[i];
+	uint64_t inner = b->inner ? inner_span(b) : inner_span(b) - (d->n - 1) * d->stride;
+	int r = 0;
+
+	for (uint64_t k = 0; k < d->n && r == 0; k += b->chunk) {
+		uint64_t n = MIN(b->chunk, d->n - k);
+
+		r = read_all(c, c->scratch, ((n - 1) * d->stride + inner) * c->t->item, from + k * d->stride);
+		if (r == 0)
+			copy_rows(c, b, i, n, d->stride, to + k * d->out);
+	}
 	return r;
 }
 
@@ -212,15 +268,32 @@ static int read_rows(const struct tensor_content *c, const struct box *b, unsign
 static int read_dim(const struct tensor_content *c, const struct box *b, unsigned i, uint64_t from, uint64_t to)
 {
 	const struct dim *d = &b->dim[i];
-	bool at_once = i + 1 >= b->inner;
-	uint64_t step = at_once ? b->chunk : 1;
 	int r = 0;
 
-	for (uint64_t k = 0; k < d->n && r == 0; k += step) {
-		if (at_once)
-			r = read_rows(c, b, i, MIN(step, d->n - k), from + k * d->stride, to + k * d->out);
-		else
-			r = read_dim(c, b, i + 1, from + k * d->stride, to + k * d->out);
+	if (i + 1 >= b->inner)
+		return b->inner && b->chunk == 1 ? gather(c, b, from, to) : read_chunks(c, b, from, to);
+	for (uint64_t k = 0; k < d->n && r == 0; k++)
+		r = read_dim(c, b, i + 1, from + k * d->stride, to + k * d->out);
+	return r;
+}
+
+/* The box in pieces that have short rows in the file, unless they are rows of the box too: so that many of them are gathered. */
+static int read_box(const struct tensor_content *c, const struct box *box, uint64_t from)
+{
+	struct box b = *box;
+	struct dim *last = &b.dim[b.ndim - 1];
+	int r = 0;
+
+	while (last > b.dim && last->stride == 0)
+		last--;
+	for (uint64_t k = 0, n = last->n; k < n && r == 0; k += last->n) {
+		last->n = last->out == 1 ? n : MIN(RUN / c->t->item, n - k);
+		struct box piece = b;
+
+		set_inner(&piece, c->t->item);
+		if (piece.inner > 0 && piece.chunk == 1)
+			set_gathered(&piece);
+		r = read_dim(c, &piece, 0, from + k * last->stride, k * last->out);
 	}
 	return r;
 }
@@ -254,8 +327,7 @@ static ssize_t next_box(struct tensor_content *c)
 	memcpy(b.dim, c->dim + c->split, b.ndim * sizeof(*b.dim));
 	b.dim[0].n = rows;
 	qsort(b.dim, b.ndim, sizeof(*b.dim), by_stride);
-	set_inner(&b, c->t->item);
-	r = read_dim(c, &b, 0, from, 0);
+	r = read_box(c, &b, from);
 	return r < 0 ? r : (ssize_t)(rows * c->dim[c->split].out * c->t->item);
 }
 

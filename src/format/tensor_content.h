@@ -3,14 +3,14 @@
  *
  * So tensors of one type and shape have equal contents when, and only when, these bytes
  * are the same: a transposed or expanded one and its contiguous copy, too. Memory is
- * bounded (twice TENSOR_CONTENT_BLOCK, and a little); what is read of the file is at most
+ * bounded (TENSOR_CONTENT_BLOCK, and 2 MiB); what is read of the file is at most
  * TENSOR_CONTENT_SPREAD bytes for each byte of the content. */
 #ifndef EXPFS_FORMAT_TENSOR_CONTENT_H
 #define EXPFS_FORMAT_TENSOR_CONTENT_H
 
 #include "format/tensors.h"
 
-#define TENSOR_CONTENT_BLOCK ((size_t)16 << 20)
+#define TENSOR_CONTENT_BLOCK ((size_t)64 << 20)
 #define TENSOR_CONTENT_SPREAD 16u
 #define TENSOR_DIGEST_SIZE 16
 

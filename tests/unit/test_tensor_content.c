@@ -148,6 +148,40 @@ static void random_ones(void **state)
 	}
 }
 
+/* Dimensions of storage in another order, with gaps between rows. */
+static void random_permutations(void **state)
+{
+	static const unsigned items[] = { 1, 2, 4, 8, 16 };
+
+	srandom(11);
+	for (int i = 0; i < 300; i++) {
+		struct layout l = { .item = items[i % 5], .ndim = 2 + (unsigned)(random() % 4) };
+		uint64_t span = 1 + (uint64_t)(random() % 8 == 0), room = FILE_SIZE / 2 / l.item;
+		unsigned order[6] = { 0, 1, 2, 3, 4, 5 };
+
+		for (unsigned k = 0; k < l.ndim; k++) {
+			unsigned other = k + (unsigned)(random() % (l.ndim - k)), dim = order[other];
+			uint64_t most = MIN(random() % 2 ? 2000u : 70u, room / span);
+
+			order[other] = order[k];
+			l.shape[dim] = 1 + (uint64_t)random() % MAX(most, 1u);
+			l.strides[dim] = span;
+			span = span * l.shape[dim] + (random() % 2 ? 0 : (uint64_t)(random() % 5000));
+			span = MIN(span, room);
+		}
+		if (span < room)
+			check(&l);
+	}
+}
+
+static void beyond_memory(void **state)
+{
+	check(&(struct layout){ 4, 2, { 4096, 5000 }, { 1, 3000 }, 3 });
+	check(&(struct layout){ 1, 2, { 9001, 9003 }, { 1, 7001 }, 0 });
+	check(&(struct layout){ 8, 3, { 3, 1000, 4001 }, { 1, 0, 3 }, 0 });
+	check(&(struct layout){ 2, 2, { 40000000, 1 }, { 0, 1 }, 1 });
+}
+
 static void big_endian(void **state)
 {
 	static const uint64_t shape[] = { 2 }, strides[] = { 1 };
@@ -211,6 +245,8 @@ int main(void)
 		TEST("slices with steps give their elements", parts),
 		TEST("expanded and overlapping ones repeat theirs", repeated),
 		TEST("any shape and strides give what one element at a time does", random_ones),
+		TEST("so do permuted ones that have rows of any length, with gaps between", random_permutations),
+		TEST("and those that are read in several parts", beyond_memory),
 		TEST("bytes of a big-endian file are turned, of each part of a complex number", big_endian),
 		TEST("the digest is that of the content, or of one with a bit changed, and can be stopped", digests),
 		TEST("a file that ends too early is an error", short_file),
