@@ -278,7 +278,7 @@ int weights_fault(const struct weights *w, char **ret)
 			return fault_text(f, "", f->row.why, ret);
 		t = untold(f);
 		if (t)
-			return fault_text(f, t->name, "a tensor whose content is not in one place, or unfolds to more than the file", ret);
+			return fault_text(f, t->name, t->why ? t->why : "a tensor that unfolds to more than the file", ret);
 		for (size_t k = 0; k < f->ts->n; k++)
 			any = any || f->ts->v[k].model;
 	}

@@ -35,14 +35,15 @@ static int compare_numbers(const uint64_t *a, const uint64_t *b, unsigned n)
 
 static int compare_places(const struct tensor *a, const struct tensor *b)
 {
-	const uint64_t x[] = { a->begin + a->offset, a->item, a->ndim }, y[] = { b->begin + b->offset, b->item, b->ndim };
+	const uint64_t x[] = { (uintptr_t)a->components, a->begin + a->offset, a->item, a->ndim },
+		       y[] = { (uintptr_t)b->components, b->begin + b->offset, b->item, b->ndim };
 	int r = compare_numbers(x, y, ARRAY_SIZE(x));
 
 	if (r == 0)
 		r = strcmp(a->dtype, b->dtype);
 	if (r == 0)
 		r = compare_numbers(a->shape, b->shape, a->ndim);
-	return r != 0 ? r : compare_numbers(a->strides, b->strides, a->ndim);
+	return r != 0 || a->n_components > 0 ? r : compare_numbers(a->strides, b->strides, a->ndim);
 }
 
 static int compare_tensors(const void *pa, const void *pb)

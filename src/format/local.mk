@@ -1,6 +1,7 @@
 libexpfs_a_SOURCES += \
 	src/format/pattern.c src/format/pattern.h \
 	src/format/role.c src/format/role.h \
+	src/format/boxes.c src/format/boxes.h \
 	src/format/checkpoint_name.c src/format/checkpoint_name.h \
 	src/format/window.c src/format/window.h \
 	src/format/zip.c src/format/zip.h \
@@ -31,6 +32,7 @@ libexpfs_a_SOURCES += \
 	src/format/tensor_stats.c src/format/tensor_stats.h \
 	src/format/identity.c src/format/identity.h \
 	src/format/records.c src/format/records.h \
+	src/format/torch_composed.c src/format/torch_composed.h \
 	src/format/torch_tensor.c src/format/torch_tensor.h \
 	src/format/torch.c src/format/torch.h \
 	src/format/parts.c src/format/parts.h \

@@ -190,6 +190,7 @@ static int set_dtype(struct tensors *ts, struct tensor *t, const struct header *
 	t->dtype = dtype ? dtype->name : arena_text(&ts->arena, h->descr, h->descr_len);
 	t->item = dtype ? dtype->item : 0;
 	t->located = dtype != NULL;
+	t->why = dtype ? NULL : "an array of elements that are no numbers";
 	t->big_endian = dtype && h->descr[0] == '>';
 	return t->dtype ? 0 : tensors_no_memory(ts);
 }

@@ -2,16 +2,15 @@
  * other, little-endian, however they lie in the file.
  *
  * So tensors of one type and shape have equal contents when, and only when, these bytes
- * are the same: a transposed or expanded one and its contiguous copy, too. Memory is
- * bounded (TENSOR_CONTENT_BLOCK, and 2 MiB); what is read of the file is at most
- * TENSOR_CONTENT_SPREAD bytes for each byte of the content. */
+ * are the same: a transposed or expanded one and its contiguous copy, too. Of one of
+ * components (format/tensors.h) it is, for each of them, "NAME:DTYPE:[SHAPE]\n" and its content.
+ * Memory is bounded (BOXES_MEMORY, and 2 MiB); what is read of the file is at most
+ * BOXES_SPREAD bytes for each byte of the content (format/boxes.h). */
 #ifndef EXPFS_FORMAT_TENSOR_CONTENT_H
 #define EXPFS_FORMAT_TENSOR_CONTENT_H
 
 #include "format/tensors.h"
 
-#define TENSOR_CONTENT_BLOCK ((size_t)64 << 20)
-#define TENSOR_CONTENT_SPREAD 16u
 #define TENSOR_DIGEST_SIZE 16
 
 /* Bytes of the content, UINT64_MAX where they are more; of a located tensor. */

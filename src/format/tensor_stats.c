@@ -142,6 +142,8 @@ int tensor_stats(int fd_a, const struct tensor *a, int fd_b, const struct tensor
 	int r;
 
 	*ret = (struct tensor_stats){ 0 };
+	if (a->n_components > 0 || b->n_components > 0)
+		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
 		if (strcmp(types[i].dtype, a->dtype) != 0)
 			continue;

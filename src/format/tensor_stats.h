@@ -12,7 +12,8 @@ struct tensor_stats {
 	double cosine;      /* of the two as vectors, without those that are not; NaN where one is zero */
 };
 
-/* Integers, float16 to float64, bfloat16, and complex numbers as two of these are numbers. -ECANCELED: as stop says. Errors
+/* Integers, float16 to float64, bfloat16, and complex numbers as two of these are numbers. Of
+ * tensors of components nothing is counted. -ECANCELED: as stop says. Errors
  * as of tensor_contents_each(). */
 int tensor_stats(int fd_a, const struct tensor *a, int fd_b, const struct tensor *b, tensor_stop stop, void *arg,
 		 struct tensor_stats *ret);

@@ -50,7 +50,7 @@ static int read_integer(struct tensors *ts, const struct tensor *t, bool *ret_is
 	int r;
 
 	*ret_is = false;
-	if (!t->located || !dtype_is_integer(t->dtype))
+	if (!t->located || t->n_components > 0 || !dtype_is_integer(t->dtype))
 		return 0;
 	for (unsigned i = 0; i < t->ndim; i++)
 		if (t->shape[i] != 1)

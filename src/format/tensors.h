@@ -14,6 +14,7 @@
 #include "format/window.h"
 
 #define TENSOR_DIMS_MAX 64
+#define TENSOR_COMPONENT_NAME_MAX 255u
 #define TENSORS_MAX ((size_t)1 << 18)
 #define TENSORS_MEMORY_MAX ((size_t)32 << 20) /* of names, shapes and the directory of a zip file */
 
@@ -29,7 +30,10 @@ struct tensor {
 	unsigned ndim;
 	const uint64_t *shape;
 	bool model;   /* belongs to the model: format/torch.h tells the rule */
-	bool located; /* else the content is not whole bytes in one place, and what follows means nothing */
+	bool located; /* else what follows means nothing, and */
+	const char *why; /* says what it is instead, "a tensor on no device"; static text */
+	unsigned n_components; /* if not 0, its content is that of other tensors, located ones without components, */
+	const struct tensor *components; /* with names of at most TENSOR_COMPONENT_NAME_MAX bytes; and only this is told */
 	bool big_endian;
 	unsigned item;		     /* bytes of an element */
 	const uint64_t *strides;     /* in elements */

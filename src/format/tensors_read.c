@@ -21,6 +21,7 @@ static int add_safetensor(void *arg, const struct safetensors_tensor *s)
 		.name_len = s->name_len,
 		.ndim = s->ndim,
 		.located = dtype && dtype->item > 0,
+		.why = dtype && dtype->item > 0 ? NULL : "a tensor whose elements are no whole bytes",
 		.item = dtype ? dtype->item : 0,
 		.begin = s->begin,
 		.end = s->end,

@@ -10,10 +10,10 @@ bool torch_is(const struct records *rs);
 /* Fills ts with the tensors that loading would give, named by the keys of
  * dictionaries, the indices of sequences, and the attributes of objects that lead
  * to them. What an unknown callable is called with counts as its content, under
- * indices; so a nested tensor is those that it is built of. Of tensors that
- * are sparse, on no device, or wrapped by a class that keeps its data elsewhere,
- * type and shape are told, but they are not located. Not tensors are storages by
- * themselves and numpy's arrays.
+ * indices; so a nested tensor is those that it is built of. Tensors that are sparse,
+ * quantised, or wrapped by a class that keeps its data elsewhere are told with their
+ * components (format/torch_composed.h). Of what is on no device type and shape are told,
+ * but it is not located. Not tensors are storages by themselves and numpy's arrays.
  *
  * The tensors of the model are those below the first of the top-level keys model,
  * model_state_dict, state_dict, module that has tensors below it. Where none has,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/dtype.h"
+#include "format/torch_composed.h"
 
 #define PREFIX_MAX 1024u
 #define KEY_MAX 256u
@@ -99,7 +100,7 @@ static int copy_numbers(struct torch *f, value *from, const uint64_t **ret)
 	return 0;
 }
 
-static int set_shape(struct torch *f, struct tensor *t, value *size)
+int torch_set_shape(struct torch *f, struct tensor *t, value *size)
 {
 	size = sequence(size);
 	if (!size)
@@ -170,7 +171,7 @@ static int build_dense(struct torch *f, value *args, uint32_t dtype_at, uint32_t
 	if (r == 0 && dtype_at)
 		r = set_dtype(f, t, item(args, dtype_at));
 	if (r == 0)
-		r = set_shape(f, t, item(args, 2));
+		r = torch_set_shape(f, t, item(args, 2));
 	if (r < 0)
 		return r;
 	if (!strides || !offset || strides->items.n != t->ndim || offset->kind != PICKLE_INT || offset->integer < 0)
@@ -178,7 +179,10 @@ static int build_dense(struct torch *f, value *args, uint32_t dtype_at, uint32_t
 	r = copy_numbers(f, strides, &t->strides);
 	if (r < 0)
 		return r;
-	t->located = t->item > 0 && !(entries && entries->n > 0);
+	t->why = t->item == 0			? "a tensor whose elements are no whole bytes" :
+		 entries && entries->n > 0 ? "a tensor that is conjugated, or negated, when it is used" :
+					     NULL;
+	t->located = !t->why;
 	t->big_endian = f->big_endian;
 	if (__builtin_mul_overflow((uint64_t)offset->integer, t->item, &t->offset) || !tensor_in_bounds(t))
 		return bad(f, "torch tensor outside of its storage");
@@ -195,28 +199,34 @@ static int build_inner(struct torch *f, value *v, unsigned wraps, struct tensor 
 	return build(f, v->object->callable, v->object->args, wraps + 1, t);
 }
 
-/* (layout, (indices, values, size, coalesced)), or
- * (layout, (indices, more of them, values, size)) of the compressed ones */
-static int build_sparse(struct torch *f, value *args, unsigned wraps, struct tensor *t)
-{
-	value *data = sequence(item(args, 1));
-	bool compressed = data && data->items.n == 4 && item(data, 3)->kind != PICKLE_BOOL;
-	int r;
-
-	if (!data)
-		return odd(f);
-	r = build_inner(f, item(data, compressed ? 2 : 1), wraps, t);
-	if (r == 0)
-		r = set_shape(f, t, item(data, compressed ? 3 : 2));
-	t->located = false;
-	return r;
-}
-
 static int build_nowhere(struct torch *f, value *dtype, value *size, struct tensor *t)
 {
 	int r = set_dtype(f, t, dtype);
 
-	return r < 0 ? r : set_shape(f, t, size);
+	t->why = "a tensor on no device, so without content";
+	return r < 0 ? r : torch_set_shape(f, t, size);
+}
+
+static int build_quantised(struct torch *f, value *args, unsigned wraps, struct tensor *t)
+{
+	int r = build_dense(f, args, 0, 7, t);
+
+	return r < 0 ? r : torch_compose_quantised(f, item(args, 4), wraps, t);
+}
+
+/* (callable, class, arguments, state): the state of a class that wraps is what it wraps. */
+static int build_from_type(struct torch *f, value *args, unsigned wraps, struct tensor *t)
+{
+	const struct pickle_bytes *name = rebuilder(item(args, 0));
+	value *inner = item(args, 2);
+	int r;
+
+	if (!name || !pickle_bytes_are(*name, "_rebuild_wrapper_subclass"))
+		return build(f, item(args, 0), inner, wraps + 1, t);
+	r = set_dtype(f, t, item(inner, 1));
+	if (r == 0)
+		r = torch_set_shape(f, t, item(inner, 2));
+	return r < 0 ? r : torch_compose_wrapped(f, item(args, 3), wraps, t);
 }
 
 static int build(struct torch *f, value *callable, value *args, unsigned wraps, struct tensor *t)
@@ -230,21 +240,19 @@ static int build(struct torch *f, value *callable, value *args, unsigned wraps, 
 	if (pickle_bytes_are(*name, "_rebuild_tensor_v3"))
 		return build_dense(f, args, 6, 7, t);
 	if (pickle_bytes_are(*name, "_rebuild_qtensor"))
-		return build_dense(f, args, 0, 7, t);
+		return build_quantised(f, args, wraps, t);
 	if (pickle_bytes_are(*name, "_rebuild_parameter") || pickle_bytes_are(*name, "_rebuild_parameter_with_state") ||
 	    pickle_bytes_are(*name, "_rebuild_device_tensor_from_cpu_tensor"))
 		return build_inner(f, item(args, 0), wraps, t);
 	if (is_from_type(name)) {
 		if (args->items.n < 3 || item(args, 2)->kind != PICKLE_TUPLE)
 			return odd(f);
-		return build(f, item(args, 0), item(args, 2), wraps + 1, t);
+		return build_from_type(f, args, wraps, t);
 	}
 	if (pickle_bytes_are(*name, "_rebuild_sparse_tensor") || pickle_bytes_are(*name, "_rebuild_sparse_csr_tensor"))
-		return build_sparse(f, args, wraps, t);
+		return torch_compose_sparse(f, args, wraps, t);
 	if (pickle_bytes_are(*name, "_rebuild_meta_tensor_no_storage"))
 		return build_nowhere(f, item(args, 0), item(args, 1), t);
-	if (pickle_bytes_are(*name, "_rebuild_wrapper_subclass"))
-		return build_nowhere(f, item(args, 1), item(args, 2), t);
 	return odd(f);
 }
 
@@ -267,12 +275,17 @@ bool torch_builds(value *v)
 	return true;
 }
 
-int torch_build(struct torch *f, value *v, struct tensor *ret)
+int torch_build_wrapped_in(struct torch *f, value *v, unsigned wraps, struct tensor *ret)
 {
 	struct tensor t = { 0 };
-	int r = build(f, v->object->callable, v->object->args, 0, &t);
+	int r = build(f, v->object->callable, v->object->args, wraps, &t);
 
 	if (r == 0)
 		*ret = t;
 	return r;
+}
+
+int torch_build(struct torch *f, value *v, struct tensor *ret)
+{
+	return torch_build_wrapped_in(f, v, 0, ret);
 }

@@ -20,4 +20,8 @@ bool torch_builds(const struct pickle_value *v);
 /* That tensor, all but its name and whose it is. Errors as in format/window.h. */
 int torch_build(struct torch *f, const struct pickle_value *v, struct tensor *ret);
 
+/* For format/torch_composed.h: a tensor in so many others; the shape of *t. */
+int torch_build_wrapped_in(struct torch *f, const struct pickle_value *v, unsigned wraps, struct tensor *ret);
+int torch_set_shape(struct torch *f, struct tensor *t, const struct pickle_value *size);
+
 #endif

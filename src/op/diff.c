@@ -60,6 +60,8 @@ static int add_stats(struct expfs *ex, const struct op_caller *caller, const str
 	weights_close(&a);
 	if (r < 0)
 		return r;
+	if (stats.elements == 0)
+		return 0;
 	json_object_set_new(entry, "elements", json_integer((json_int_t)stats.elements));
 	json_object_set_new(entry, "changed", json_integer((json_int_t)stats.changed));
 	if (!stats.numbers)

@@ -69,16 +69,41 @@ def belongs(value):
             if key not in (RNG_KEYS if isinstance(inner, torch.Tensor) else OTHER_KEYS)}
 
 
-def elements(tensor):
-    """What the digest of elements in logical order is; None where there are none in one place."""
-    if tensor.layout != torch.strided or tensor.device.type == "meta" or isinstance(tensor, Elsewhere) or tensor.is_conj():
-        return "-"
+def components(tensor):
+    """The tensors that one is made of, by name; format/torch_composed.h says which."""
+    if isinstance(tensor, Elsewhere):
+        return {"inner": tensor.inner}
+    if tensor.layout == torch.sparse_coo:
+        return {"indices": tensor._indices(), "values": tensor._values()}
+    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return {"crow_indices": tensor.crow_indices(), "col_indices": tensor.col_indices(), "values": tensor.values()}
+    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+        return {"ccol_indices": tensor.ccol_indices(), "row_indices": tensor.row_indices(), "values": tensor.values()}
+    if tensor.is_quantized and tensor.qscheme() == torch.per_tensor_affine:
+        return {f"integers per_tensor_affine {tensor.q_scale():.17g} {tensor.q_zero_point()}": tensor}
+    if tensor.is_quantized:
+        return {f"integers per_channel_affine {tensor.q_per_channel_axis()}": tensor,
+                "scales": tensor.q_per_channel_scales(), "zeros": tensor.q_per_channel_zero_points()}
+    return None
+
+
+def dense(tensor):
     tensor = tensor.detach().as_subclass(torch.Tensor)
     if tensor.is_quantized:
         tensor = tensor.int_repr()
-    if tensor.numel() == 0:
-        return hashlib.sha256().hexdigest()
-    return hashlib.sha256(tensor.contiguous().view(-1).view(torch.uint8).numpy().tobytes()).hexdigest()
+    return tensor.contiguous().view(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
+
+
+def elements(tensor):
+    """What the digest of elements in logical order is; None where there are none in one place."""
+    if tensor.device.type == "meta" or tensor.is_conj():
+        return "-"
+    parts = components(tensor)
+    if parts is None:
+        return hashlib.sha256(dense(tensor)).hexdigest()
+    return hashlib.sha256(b"".join(
+        f"{name}:{str(part.dtype).removeprefix('torch.')}:[{','.join(map(str, part.shape))}]\n".encode() + dense(part)
+        for name, part in parts.items())).hexdigest()
 
 
 def escaped(text):

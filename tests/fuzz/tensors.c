@@ -100,7 +100,13 @@ static void check_tensor(const struct tensor *t)
 {
 	must(t->name[t->name_len] == '\0' && t->inner <= t->name_len && t->dtype);
 	must(t->ndim <= TENSOR_DIMS_MAX);
-	if (!t->located)
+	must(t->located || t->why);
+	for (unsigned i = 0; i < t->n_components; i++) {
+		must(t->components[i].located && t->components[i].n_components == 0);
+		must(t->components[i].name_len <= TENSOR_COMPONENT_NAME_MAX);
+		check_tensor(&t->components[i]);
+	}
+	if (!t->located || t->n_components > 0)
 		return;
 	must(t->item > 0 && t->begin <= t->end && t->end <= file_size);
 	must(tensor_in_bounds(t));

@@ -85,6 +85,32 @@ void assert_refused_bytes(const struct bytes *b, const char *reason)
 		fail_msg("%s, not: %s", ts ? "read" : why, reason);
 }
 
+static void put_numbers(FILE *f, const uint64_t *v, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		fprintf(f, "%s%" PRIu64, i ? "," : "", v[i]);
+}
+
+static void put_tensor(FILE *f, const struct tensor *t)
+{
+	fprintf(f, "%s:%s[", t->name, t->dtype);
+	put_numbers(f, t->shape, t->ndim);
+	fputs(t->n_components ? "](" : t->located ? "]/" : "]?", f);
+	for (unsigned i = 0; i < t->n_components; i++) {
+		fputs(i ? " " : "", f);
+		put_tensor(f, &t->components[i]);
+	}
+	if (t->n_components)
+		fputs(")", f);
+	else if (t->located)
+		put_numbers(f, t->strides, t->ndim);
+	else
+		assert_non_null(t->why);
+	if (t->located && !t->n_components)
+		fprintf(f, "@%" PRIu64, t->offset);
+	fputs(t->model ? "*" : "", f);
+}
+
 void assert_tensors(const struct tensors *ts, const char *wanted)
 {
 	_cleanup_free_ char *text = NULL;
@@ -93,21 +119,8 @@ void assert_tensors(const struct tensors *ts, const char *wanted)
 
 	assert_non_null(f);
 	for (size_t i = 0; i < ts->n; i++) {
-		const struct tensor *t = &ts->v[i];
-
-		fprintf(f, "%s%s:%s[", i ? " " : "", t->name, t->dtype);
-		for (unsigned j = 0; j < t->ndim; j++)
-			fprintf(f, "%s%" PRIu64, j ? "," : "", t->shape[j]);
-		fputs("]", f);
-		if (t->located) {
-			fputs("/", f);
-			for (unsigned j = 0; j < t->ndim; j++)
-				fprintf(f, "%s%" PRIu64, j ? "," : "", t->strides[j]);
-			fprintf(f, "@%" PRIu64, t->offset);
-		} else {
-			fputs("?", f);
-		}
-		fputs(t->model ? "*" : "", f);
+		fputs(i ? " " : "", f);
+		put_tensor(f, &ts->v[i]);
 	}
 	fclose(f);
 	assert_string_equal(text, wanted);

@@ -32,7 +32,7 @@ struct tensors *tensors_of(const struct bytes *b);
 void assert_refused_bytes(const struct bytes *b, const char *reason);
 
 /* The tensors as a text: NAME:DTYPE[SHAPE]/[STRIDES]@OFFSET, '*' behind the
- * model's, '?' where not located. */
+ * model's, '?' where not located; (components) in place of the strides. */
 void assert_tensors(const struct tensors *ts, const char *wanted);
 
 #endif

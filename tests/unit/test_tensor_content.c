@@ -204,6 +204,33 @@ static void big_endian(void **state)
 	fclose(f);
 }
 
+static void components(void **state)
+{
+	static const char title[] = "values:float32:[2,3]\n", title_of_none[] = "n:float32:[0]\n";
+	static const uint64_t none[] = { 0 }, one[] = { 1 };
+	const struct layout columns = { 4, 2, { 2, 3 }, { 1, 2 }, 3 };
+	struct tensor parts[2] = { tensor_of(&columns), { .name = "n", .name_len = 1, .dtype = "float32", .ndim = 1, .shape = none,
+							  .strides = one, .located = true, .item = 4 } };
+	struct tensor t = { .dtype = "float32", .item = 1, .located = true, .n_components = 2, .components = parts };
+	_cleanup_free_ uint8_t *elements = content_of(&parts[0]);
+	_cleanup_tensor_content_ struct tensor_content *c = NULL;
+	uint8_t found[256];
+	const uint8_t *p;
+	size_t at = 0;
+	ssize_t n;
+
+	parts[0].name = "values";
+	parts[0].name_len = 6;
+	assert_int_equal(tensor_content_open(fd, &t, &c), 0);
+	for (; (n = tensor_content_next(c, &p)) > 0; at += (size_t)n)
+		memcpy(found + at, p, (size_t)n);
+	assert_int_equal(at, tensor_content_size(&t));
+	assert_int_equal(at, strlen(title) + 24 + strlen(title_of_none));
+	assert_memory_equal(found, title, strlen(title));
+	assert_memory_equal(found + strlen(title), elements, 24);
+	assert_memory_equal(found + strlen(title) + 24, title_of_none, strlen(title_of_none));
+}
+
 static bool at_once(void *arg)
 {
 	return true;
@@ -248,6 +275,7 @@ int main(void)
 		TEST("so do permuted ones that have rows of any length, with gaps between", random_permutations),
 		TEST("and those that are read in several parts", beyond_memory),
 		TEST("bytes of a big-endian file are turned, of each part of a complex number", big_endian),
+		TEST("a tensor of components has the content of each behind a line about it", components),
 		TEST("the digest is that of the content, or of one with a bit changed, and can be stopped", digests),
 		TEST("a file that ends too early is an error", short_file),
 	};

@@ -96,12 +96,54 @@ static void test_kinds(void **state)
 		     ":float8_e4m3fn[2]/1@1*");
 	assert_torch("ctorch._utils\n_rebuild_tensor_v2\n(" STORAGE "I0\n(I2\nt(I1\ntI00\nN(Vconj\nI01\ndtR.", ":float32[2]?*");
 	assert_torch("ctorch._utils\n_rebuild_meta_tensor_no_storage\n(ctorch\nfloat16\n(I9\nt(I1\ntI00\ntR.", ":float16[9]?*");
-	assert_torch("ctorch._utils\n_rebuild_sparse_tensor\n(N(" TENSOR TENSOR "ctorch\nSize\n((I5\nI6\nttRI01\nttR.",
-		     ":float32[5,6]?*");
 	assert_torch("(Vn\nctorch._utils\n_rebuild_nested_tensor\n(" TENSOR TENSOR "tRd.",
 		     "n.0:float32[2,3]/3,1@0* n.1:float32[2,3]/3,1@0*");
 	assert_torch("(Vn\nctorch._tensor\n_rebuild_from_type_v2\n(clib\nbuild\nclib\nT\n(I1\n" TENSOR "tNtRd.",
 		     "n.2.1:float32[2,3]/3,1@0*");
+}
+
+#define ROW TENSOR_OF(STORAGE, "0", "I2\n", "I1\n")
+#define LAYOUT(name) "ctorch.serialization\n_get_layout\n(Vtorch." name "\ntR"
+#define SPARSE(layout, tensors) \
+	"ctorch._utils\n_rebuild_sparse_tensor\n(" LAYOUT(layout) "(" tensors "ctorch\nSize\n((I5\nI6\nttRI01\nttR"
+#define QUANTISED(args) \
+	"ctorch._utils\n_rebuild_qtensor\n(" STORAGE_OF("QInt8Storage", "0", "64") "I0\n(I2\nt(I1\nt(ctorch\n" args "tI00\nNtR"
+#define WRAPPED(state) \
+	"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n_rebuild_wrapper_subclass\nclib\nT\n" \
+	"(clib\nT\nctorch\nfloat32\n(I4\nt(I1\ntI0\nNNI00\nt" state "tR"
+
+static void test_composed(void **state)
+{
+	assert_torch(SPARSE("sparse_coo", TENSOR ROW) ".",
+		     ":float32[5,6](indices:float32[2,3]/3,1@0 values:float32[2]/1@0)*");
+	assert_torch(SPARSE("sparse_bsr", ROW ROW TENSOR) ".",
+		     ":float32[5,6](crow_indices:float32[2]/1@0 col_indices:float32[2]/1@0 values:float32[2,3]/3,1@0)*");
+	assert_torch(SPARSE("sparse_csc", ROW ROW ROW) ".",
+		     ":float32[5,6](ccol_indices:float32[2]/1@0 row_indices:float32[2]/1@0 values:float32[2]/1@0)*");
+	assert_torch(QUANTISED("per_tensor_affine\nF0.5\nI-3\n") ".",
+		     ":qint8[2](integers per_tensor_affine 0.5 -3:qint8[2]/1@0)*");
+	assert_torch(QUANTISED("per_channel_affine\n" ROW ROW "I0\n") ".",
+		     ":qint8[2](integers per_channel_affine 0:qint8[2]/1@0 scales:float32[2]/1@0 zeros:float32[2]/1@0)*");
+	assert_torch(WRAPPED("(Va\n" ROW "V_b\n(N(Vc\n" TENSOR "dtVn\nI1\nd") ".",
+		     ":float32[4](a:float32[2]/1@0 _b.1.c:float32[2,3]/3,1@0)*");
+	assert_torch(WRAPPED("clib\nState\n(I1\ntR(Vs\n" ROW "db") ".", ":float32[4](s:float32[2]/1@0)*");
+}
+
+#define META "ctorch._utils\n_rebuild_meta_tensor_no_storage\n(ctorch\nfloat16\n(I9\nt(I1\ntI00\ntR"
+
+static void test_not_composed(void **state)
+{
+	assert_torch(SPARSE("sparse_coo", TENSOR META) ".", ":float16[5,6]?*");
+	assert_torch(SPARSE("sparse_coo", TENSOR SPARSE("sparse_coo", TENSOR ROW)) ".", ":float32[5,6]?*");
+	assert_torch(WRAPPED("(Va\nI1\nd") ".", ":float32[4]?*");
+	assert_torch(WRAPPED("(Va\n" WRAPPED("(Vb\n" ROW "d") "d") ".", ":float32[4]?*");
+	assert_torch(WRAPPED("((((((((((" ROW "tttttttttt") ".", ":float32[4]?*");
+	assert_refused(SPARSE("sparse_coo", TENSOR) ".", "torch tensor that is put together in an unknown way");
+	assert_refused(SPARSE("sparse_csr", ROW ROW) ".", "torch tensor that is put together in an unknown way");
+	assert_refused(SPARSE("sparse_xyz", TENSOR ROW) ".", "torch tensor that is put together in an unknown way");
+	assert_refused(SPARSE("sparse_coo", "N" ROW) ".", "torch tensor that is put together in an unknown way");
+	assert_refused(QUANTISED("per_tensor_affine\nF0.5\n") ".", "torch tensor that is put together in an unknown way");
+	assert_refused(QUANTISED("per_channel_affine\nI1\nI2\nI0\n") ".", "torch tensor that is put together in an unknown way");
 }
 
 static void test_model(void **state)
@@ -376,6 +418,8 @@ int main(void)
 		TEST("a file cut anywhere is refused", test_cut_samples),
 		TEST("names are made of keys, indices and attributes", test_names),
 		TEST("parameters, subclasses, sparse and other tensors are told", test_kinds),
+		TEST("sparse, quantised and wrapped tensors are told as those that they are made of", test_composed),
+		TEST("or why not, where these are none, or are made of others too", test_not_composed),
 		TEST("what lies below the first of the model's keys is the model's, else what is not of training", test_model),
 		TEST("the step is the first of the keys with an integer from 0 to 2^63-1", test_step),
 		TEST("an integer of numpy tells the step in either order of its bytes, what is no such integer tells none", test_numpy_steps),
