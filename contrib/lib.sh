@@ -20,7 +20,7 @@ TOP=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 # shellcheck disable=SC2034 # for those who source this
 BUILD_PACKAGES=(
     gcc libc6-dev make autoconf automake pkgconf
-    fuse3 libfuse3-dev libsqlite3-dev libxxhash-dev libyaml-dev libjansson-dev libssl-dev
+    fuse3 libfuse3-dev libsqlite3-dev libxxhash-dev libyaml-dev libjansson-dev libssl-dev zlib1g-dev
 )
 
 say() { printf '%s\n' "$*"; }

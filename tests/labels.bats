@@ -136,6 +136,28 @@ P
     equal "$(labels)" ""
 }
 
+@test "a compressed array holds what it unpacks to, and one that does not unpack is said to be so, once" {
+    python3 - "$R" <<'P'
+import sys, zipfile
+header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (90000,)}"
+data = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + bytes(range(250)) * 1440
+for name, method in ("step_7.npz", zipfile.ZIP_STORED), ("best_step_8.npz", zipfile.ZIP_DEFLATED), ("step_9.npz", zipfile.ZIP_DEFLATED):
+    path = f"{sys.argv[1]}/{name}"
+    with zipfile.ZipFile(path + ".new", "w", method) as file:
+        file.writestr("w.npy", data[:-4] if name == "step_9.npz" else data)
+    content = bytearray(open(path + ".new", "rb").read())
+    if name == "step_9.npz":  # it is said to be as long as it should be
+        at = content.rfind(b"PK\1\2") + 24
+        content[at:at + 4] = len(data).to_bytes(4, "little")
+    open(path, "wb").write(content)
+P
+    wait_read step_7.npz best_step_8.npz step_9.npz
+    equal "$(weights best_step_8.npz 'w["model"]')" "$(weights step_7.npz 'w["model"]')"
+    [[ $(weights step_7.npz 'w["model"]') != None ]]
+    equal "$(weights step_9.npz 'w["model"], w["why"]')" "(None, 'array that does not unpack')"
+    equal "$(labels)" "/runs/r/best_step_8.npz labelled step 8, holds step 7: its weights are those of /runs/r/step_7.npz"
+}
+
 @test "a checkpoint of more tensors than are read is said to be one, and takes no more memory than one file may" {
     mkdir "$R/checkpoint-1"
     python3 - "$R/checkpoint-1" <<'P'

@@ -91,7 +91,13 @@ static int read_pinned(struct expfs *ex, int fd, struct weights_file *f, weights
 		r = inside_tensors(fd, (uint64_t)st.st_size, &f->ts, &why);
 	if (r == -EBADMSG)
 		return refuse(ex, &f->row, why);
-	return r < 0 ? r : digest(ex, fd, (uint64_t)st.st_size, f, stop, arg);
+	if (r == 0)
+		r = digest(ex, fd, (uint64_t)st.st_size, f, stop, arg);
+	if (r != -EBADMSG)
+		return r;
+	tensors_free(steal(&f->ts));
+	f->row.n = f->row.done = 0;
+	return refuse(ex, &f->row, "array that does not unpack");
 }
 
 static int read_file(struct expfs *ex, uint64_t object, struct weights_file *f, weights_stop stop, void *arg)

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #include "format/elements.h"
-#include "util/io.h"
+#include "format/source.h"
 
 #define PLAIN_BLOCK ((size_t)1 << 20) /* stays in the cache of a core, as SCRATCH does */
 #define SCRATCH ((size_t)1 << 20)
@@ -27,7 +27,7 @@ struct dim {
 };
 
 struct boxes {
-	int fd;
+	struct source source;
 	const struct tensor *t;
 	struct dim dim[TENSOR_DIMS_MAX];
 	unsigned ndim;
@@ -92,10 +92,11 @@ static uint8_t *new_box(size_t n)
 int boxes_open(int fd, const struct tensor *t, uint64_t size, struct boxes **ret)
 {
 	_cleanup_boxes_ struct boxes *c = calloc(1, sizeof(*c));
+	int r;
 
 	if (!c)
 		return -ENOMEM;
-	c->fd = fd;
+	c->source.fd = -1;
 	c->t = t;
 	c->size = size;
 	c->done = c->size == 0;
@@ -107,6 +108,9 @@ int boxes_open(int fd, const struct tensor *t, uint64_t size, struct boxes **ret
 	c->box = new_box((size_t)MIN(MAX(c->size, 1u), c->plain ? PLAIN_BLOCK : BOXES_MEMORY));
 	if (!c->box || (!c->plain && !c->done && !c->scratch))
 		return -ENOMEM;
+	r = source_open(&c->source, fd, t->packed, c->plain);
+	if (r < 0)
+		return r;
 	*ret = steal(&c);
 	return 0;
 }
@@ -115,17 +119,15 @@ void boxes_free(struct boxes *c)
 {
 	if (!c)
 		return;
+	source_close(&c->source);
 	free(c->box);
 	free(c->scratch);
 	free(c);
 }
 
-static int read_all(const struct boxes *c, void *buf, size_t n, uint64_t element)
+static int read_all(struct boxes *c, void *buf, size_t n, uint64_t element)
 {
-	const struct tensor *t = c->t;
-	ssize_t got = io_pread(c->fd, buf, n, t->begin + t->offset + element * t->item);
-
-	return got < 0 ? (int)got : (size_t)got < n ? -EIO : 0;
+	return source_read(&c->source, buf, n, c->t->begin + c->t->offset + element * c->t->item);
 }
 
 /* A box, or a piece of one: its dimensions, those with the largest strides first. */
@@ -210,7 +212,7 @@ static uint64_t inner_span(const struct box *b)
 }
 
 /* Each row by itself. They lie apart by an odd number of lines of the cache, so that they do not fight for its places. */
-static int gather(const struct boxes *c, const struct box *b, uint64_t from, uint64_t to)
+static int gather(struct boxes *c, const struct box *b, uint64_t from, uint64_t to)
 {
 	const struct dim *d = &b->dim[b->inner - 1];
 	size_t span = inner_span(b) * c->t->item, pitch = (span + LINE - 1) / (2 * LINE) * 2 * LINE + LINE;
@@ -233,7 +235,7 @@ static int gather(const struct boxes *c, const struct box *b, uint64_t from, uin
 }
 
 /* Chunks of rows, each with what lies between them. */
-static int read_chunks(const struct boxes *c, const struct box *b, uint64_t from, uint64_t to)
+static int read_chunks(struct boxes *c, const struct box *b, uint64_t from, uint64_t to)
 {
 	unsigned i = b->inner ? b->inner - 1 : 0;
 	const struct dim *d = &b->dim[i];
@@ -251,7 +253,7 @@ static int read_chunks(const struct boxes *c, const struct box *b, uint64_t from
 }
 
 /* Dimension i and those inside it, from element from on, to element to of the box. */
-static int read_dim(const struct boxes *c, const struct box *b, unsigned i, uint64_t from, uint64_t to)
+static int read_dim(struct boxes *c, const struct box *b, unsigned i, uint64_t from, uint64_t to)
 {
 	const struct dim *d = &b->dim[i];
 	int r = 0;
@@ -264,7 +266,7 @@ static int read_dim(const struct boxes *c, const struct box *b, unsigned i, uint
 }
 
 /* The box in pieces that have short rows in the file, unless they are rows of the box too: so that many of them are gathered. */
-static int read_box(const struct boxes *c, const struct box *box, uint64_t from)
+static int read_box(struct boxes *c, const struct box *box, uint64_t from)
 {
 	struct box b = *box;
 	struct dim *last = &b.dim[b.ndim - 1];

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #define UNFOLDED_MAX(size) (4 * MIN(size, UINT64_MAX / 8) + ((uint64_t)64 << 20))
+#define PACKED_RATIO 16u /* that much more of what is compressed */
 #define LABEL_MAX (32u + 24 * TENSOR_DIMS_MAX)
 
 struct identity {
@@ -35,8 +36,8 @@ static int compare_numbers(const uint64_t *a, const uint64_t *b, unsigned n)
 
 static int compare_places(const struct tensor *a, const struct tensor *b)
 {
-	const uint64_t x[] = { (uintptr_t)a->components, a->begin + a->offset, a->item, a->ndim },
-		       y[] = { (uintptr_t)b->components, b->begin + b->offset, b->item, b->ndim };
+	const uint64_t x[] = { (uintptr_t)a->components, a->packed ? a->packed->at : 0, a->begin + a->offset, a->item, a->ndim },
+		       y[] = { (uintptr_t)b->components, b->packed ? b->packed->at : 0, b->begin + b->offset, b->item, b->ndim };
 	int r = compare_numbers(x, y, ARRAY_SIZE(x));
 
 	if (r == 0)
@@ -85,6 +86,8 @@ static void forbid_unfolded(const struct tensors *ts, uint64_t size, const uint3
 		if (!ts->v[i].located || same[i] != i)
 			continue;
 		n = tensor_content_size(&ts->v[i]);
+		if (ts->v[i].packed)
+			n /= PACKED_RATIO;
 		forbidden[i] = n > max - sum;
 		if (!forbidden[i])
 			sum += n;

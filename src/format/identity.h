@@ -13,7 +13,8 @@ typedef uint8_t tensor_digests[TENSOR_DIGEST_SIZE];
 /* Fills in digests[from …] of the ts->n tensors of the file behind fd, size bytes long, until `bytes` of content were
  * read or all is done; *ret_next is the first that is not filled in, ts->n at the end. Those before from have to be
  * filled in. A tensor is not told where its content is not in one place, or where those of the file would be more
- * than four times its bytes and 64 MiB. -ECANCELED: as stop says; then, too, *ret_next counts. */
+ * than four times its bytes and 64 MiB; those of compressed arrays count a sixteenth. -ECANCELED: as stop says; then, too,
+ * *ret_next counts. -EBADMSG: a compressed array does not unpack. */
 int identity_digest(int fd, uint64_t size, const struct tensors *ts, size_t from, uint64_t bytes, tensor_stop stop,
 		    void *arg, tensor_digests *digests, size_t *ret_next);
 

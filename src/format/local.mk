@@ -28,6 +28,8 @@ libexpfs_a_SOURCES += \
 	src/format/elements.c src/format/elements.h \
 	src/format/tensors.c src/format/tensors.h src/format/tensors_read.c \
 	src/format/numpy_scalar.c src/format/numpy_scalar.h \
+	src/format/source.c src/format/source.h \
+	src/format/unpack.c src/format/unpack.h \
 	src/format/tensor_content.c src/format/tensor_content.h \
 	src/format/tensor_stats.c src/format/tensor_stats.h \
 	src/format/identity.c src/format/identity.h \

@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include "format/dtype.h"
+#include "format/source.h"
 
 #define SUFFIX ".npy"
+#define PREAMBLE_1 10u /* of version 1 */
 #define PREAMBLE 12u
 #define HEADER_MAX ((size_t)128 << 10)
 
@@ -195,14 +197,29 @@ static int set_dtype(struct tensors *ts, struct tensor *t, const struct header *
 	return t->dtype ? 0 : tensors_no_memory(ts);
 }
 
+static int set_packed(struct tensors *ts, struct tensor *t, const struct zip_record *r, const struct header *h)
+{
+	struct packed *p = arena_alloc(&ts->arena, sizeof(*p));
+
+	if (!p)
+		return tensors_no_memory(ts);
+	*p = (struct packed){ r->at, r->len, r->size };
+	t->packed = p;
+	if (t->located && h->columns && t->ndim > 1 && r->size > SOURCE_WHOLE_MAX) {
+		t->located = false;
+		t->why = "a compressed array in the order of columns, over 64 MiB";
+	}
+	return 0;
+}
+
 static int add_array(struct tensors *ts, const struct zip_record *r, const struct header *h, uint64_t at)
 {
 	struct tensor t = {
 		.name = arena_text(&ts->arena, r->name, r->name_len - strlen(SUFFIX)),
 		.name_len = r->name_len - strlen(SUFFIX),
 		.ndim = h->ndim,
-		.begin = r->at + at,
-		.end = r->at + r->len,
+		.begin = r->deflated ? at : r->at + at,
+		.end = r->deflated ? r->size : r->at + r->len,
 		.model = true,
 	};
 	uint64_t *shape = arena_array(&ts->arena, h->ndim, sizeof(*shape));
@@ -220,38 +237,64 @@ static int add_array(struct tensors *ts, const struct zip_record *r, const struc
 		return err;
 	if (t.located && !tensor_in_bounds(&t))
 		return window_bad(ts->w, "numpy array that is cut");
-	return tensors_add(ts, &t);
+	err = r->deflated ? set_packed(ts, &t, r, h) : 0;
+	return err < 0 ? err : tensors_add(ts, &t);
+}
+
+/* The next n bytes of an array. */
+static int read_next(struct tensors *ts, const struct zip_record *r, struct unpacker *u, uint64_t *at, void *buf, size_t n)
+{
+	int err = u ? unpacker_read(u, buf, n) : window_read(ts->w, r->at + *at, buf, n);
+
+	*at += n;
+	return u && err == -EBADMSG ? window_bad(ts->w, "array that does not unpack") : err;
+}
+
+static int read_header(struct tensors *ts, const struct zip_record *r, struct unpacker *u, struct header *h, char *text)
+{
+	uint8_t p[PREAMBLE];
+	uint64_t at = 0, len, size = u ? r->size : r->len;
+	int err;
+
+	if (size < PREAMBLE)
+		return bad_header(h);
+	err = read_next(ts, r, u, &at, p, PREAMBLE_1);
+	if (err < 0)
+		return err;
+	if (memcmp(p, "\x93NUMPY", 6) != 0 || p[6] < 1 || p[6] > 3)
+		return bad_header(h);
+	if (p[6] > 1)
+		err = read_next(ts, r, u, &at, p + PREAMBLE_1, PREAMBLE - PREAMBLE_1);
+	if (err < 0)
+		return err;
+	len = p[6] == 1 ? le16(p + 8) : le32(p + 8);
+	if (len > HEADER_MAX || len > size - at)
+		return bad_header(h);
+	err = read_next(ts, r, u, &at, text, (size_t)len);
+	if (err < 0)
+		return err;
+	if (memchr(text, '\0', (size_t)len))
+		return bad_header(h);
+	h->p = text;
+	h->end = text + len;
+	err = parse_header(h);
+	return err < 0 ? err : add_array(ts, r, h, at);
 }
 
 static int read_array(struct tensors *ts, const struct zip_record *r)
 {
+	_cleanup_unpacker_ struct unpacker *u = NULL;
+	_cleanup_free_ char *text = malloc(HEADER_MAX);
 	struct header h = { .w = ts->w };
-	uint64_t at, len;
-	const uint8_t *p;
-	int err;
+	int err = 0;
 
-	if (!r->plain)
-		return window_bad(ts->w, "numpy arrays that are compressed");
-	if (r->len < PREAMBLE)
-		return bad_header(&h);
-	err = window_get(ts->w, r->at, PREAMBLE, &p);
-	if (err < 0)
-		return err;
-	if (memcmp(p, "\x93NUMPY", 6) != 0 || p[6] < 1 || p[6] > 3)
-		return bad_header(&h);
-	at = p[6] == 1 ? 10 : 12;
-	len = p[6] == 1 ? le16(p + 8) : le32(p + 8);
-	if (len > HEADER_MAX || len > r->len - at)
-		return bad_header(&h);
-	err = window_get(ts->w, r->at + at, (size_t)len, &p);
-	if (err < 0)
-		return err;
-	if (memchr(p, '\0', (size_t)len))
-		return bad_header(&h);
-	h.p = (const char *)p;
-	h.end = h.p + len;
-	err = parse_header(&h);
-	return err < 0 ? err : add_array(ts, r, &h, at + len);
+	if (!r->plain && !r->deflated)
+		return window_bad(ts->w, "numpy arrays that are encrypted, or compressed in another way than deflated");
+	if (!text)
+		return -ENOMEM;
+	if (r->deflated)
+		err = unpacker_open(ts->w->fd, &(struct packed){ r->at, r->len, r->size }, &u);
+	return err < 0 ? err : read_header(ts, r, u, &h, text);
 }
 
 int npz_read(struct tensors *ts, const struct records *rs)

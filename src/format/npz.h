@@ -9,7 +9,7 @@ bool npz_is(const struct records *rs);
 
 /* Fills ts with the arrays, by name; all are the model's. Types that are none of
  * torch's (text, structures, objects, dates …) are told as numpy writes them, and
- * are not located. Compressed arrays are refused. Errors as in format/window.h. */
+ * are not located. Errors as in format/window.h. */
 int npz_read(struct tensors *ts, const struct records *rs);
 
 #endif

@@ -4,7 +4,7 @@
  * So tensors of one type and shape have equal contents when, and only when, these bytes
  * are the same: a transposed or expanded one and its contiguous copy, too. Of one of
  * components (format/tensors.h) it is, for each of them, "NAME:DTYPE:[SHAPE]\n" and its content.
- * Memory is bounded (BOXES_MEMORY, and 2 MiB); what is read of the file is at most
+ * Memory is bounded (BOXES_MEMORY, and 2 MiB; for compressed columns SOURCE_WHOLE_MAX more); what is read of the file is at most
  * BOXES_SPREAD bytes for each byte of the content (format/boxes.h). */
 #ifndef EXPFS_FORMAT_TENSOR_CONTENT_H
 #define EXPFS_FORMAT_TENSOR_CONTENT_H
@@ -28,7 +28,7 @@ static inline void tensor_content_freep(struct tensor_content **c)
 }
 #define _cleanup_tensor_content_ _cleanup_(tensor_content_freep)
 
-/* The next bytes, whole elements, valid until the next call; 0 at the end. -EIO and other errors of reading. */
+/* The next bytes, whole elements, valid until the next call; 0 at the end. -EBADMSG: it does not unpack; -EIO and other errors of reading. */
 ssize_t tensor_content_next(struct tensor_content *c, const uint8_t **ret);
 
 /* Calls f with the same parts of two contents of one size, whole elements, until it returns other than 0, which is then

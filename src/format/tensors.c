@@ -55,7 +55,12 @@ static int read_integer(struct tensors *ts, const struct tensor *t, bool *ret_is
 	for (unsigned i = 0; i < t->ndim; i++)
 		if (t->shape[i] != 1)
 			return 0;
-	r = window_read(ts->w, t->begin + t->offset, bytes, t->item);
+	if (t->packed)
+		r = unpack(ts->w->fd, t->packed, t->begin + t->offset, bytes, t->item);
+	else
+		r = window_read(ts->w, t->begin + t->offset, bytes, t->item);
+	if (r == -EBADMSG && t->packed)
+		return window_bad(ts->w, "array that does not unpack");
 	if (r == 0)
 		*ret_is = dtype_read_integer(t->dtype, t->item, t->big_endian, bytes, ret);
 	return r;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "format/arena.h"
+#include "format/unpack.h"
 #include "format/window.h"
 
 #define TENSOR_DIMS_MAX 64
@@ -38,6 +39,8 @@ struct tensor {
 	unsigned item;		     /* bytes of an element */
 	const uint64_t *strides;     /* in elements */
 	uint64_t begin, end, offset; /* its storage in the file; from there to its first element, in bytes */
+	const struct packed *packed; /* if not NULL, all of that is in what this unpacks to, not in the file; if it does not */
+				     /* lie in rows, at most SOURCE_WHOLE_MAX (format/source.h) */
 };
 
 struct tensors {

@@ -33,6 +33,7 @@
 #define FLAG_ENCRYPTED 0x0001u
 #define FLAG_DESCRIPTOR 0x0008u
 #define METHOD_STORED 0u
+#define METHOD_DEFLATED 8u
 
 #define PIECES 1024u
 
@@ -228,7 +229,9 @@ static int check_record(struct window *w, struct directory *d, const struct entr
 	r = take_space(w, d, e->record, end);
 	if (r < 0 || !d->fn)
 		return r;
-	return d->fn(d->arg, &(struct zip_record){ e->name, e->name_len, begin, e->stored, plain });
+	return d->fn(d->arg, &(struct zip_record){ .name = e->name, .name_len = e->name_len, .at = begin, .len = e->stored,
+						   .plain = plain, .size = e->size,
+						   .deflated = e->method == METHOD_DEFLATED && !(e->flags & FLAG_ENCRYPTED) });
 }
 
 /* The entry of the directory at *at, which moves on to the next one. */

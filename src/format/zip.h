@@ -14,6 +14,8 @@ struct zip_record {
 	size_t name_len;
 	uint64_t at, len; /* its bytes in the file */
 	bool plain;	  /* these are the content: neither compressed nor encrypted */
+	bool deflated;	  /* they are deflated, not encrypted, of so many bytes, the directory says: */
+	uint64_t size;
 };
 
 typedef int (*zip_record_fn)(void *arg, const struct zip_record *r);

@@ -66,8 +66,8 @@ tests_fuzz_zip_LDADD = $(libexpfs_LIBS)
 # FUZZ_SECONDS for each; FUZZ_TARGETS='zip names' for some
 fuzz:
 	EXPFS_SRCDIR='$(abs_top_srcdir)' FUZZ_SOURCES='$(libexpfs_a_SOURCES)' \
-	FUZZ_CPPFLAGS='-I$(abs_top_builddir) -I$(abs_top_srcdir)/src -I$(abs_top_srcdir) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(SQLITE_CFLAGS) $(XXHASH_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) $(CRYPTO_CFLAGS)' \
-	FUZZ_LIBS='$(SQLITE_LIBS) $(XXHASH_LIBS) $(YAML_LIBS) $(JANSSON_LIBS) $(CRYPTO_LIBS) -lm' \
+	FUZZ_CPPFLAGS='-I$(abs_top_builddir) -I$(abs_top_srcdir)/src -I$(abs_top_srcdir) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(SQLITE_CFLAGS) $(XXHASH_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS) $(CRYPTO_CFLAGS) $(ZLIB_CFLAGS)' \
+	FUZZ_LIBS='$(SQLITE_LIBS) $(XXHASH_LIBS) $(YAML_LIBS) $(JANSSON_LIBS) $(CRYPTO_LIBS) $(ZLIB_LIBS) -lm' \
 	FUZZ_SECONDS='$(FUZZ_SECONDS)' \
 	$(srcdir)/tests/fuzz/run $(FUZZ_TARGETS)
 .PHONY: fuzz

@@ -97,6 +97,7 @@ EXTRA_DIST += \
 	tests/data/format/__0_0.distcp \
 	tests/data/format/d.parquet \
 	tests/data/format/deflated.npz \
+	tests/data/format/step.npz \
 	tests/data/format/legacy.pt \
 	tests/data/format/more.p5 \
 	tests/data/format/stored.npz \

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <xxhash.h>
+#include <zlib.h>
 
 #include "format/tensor_content.h"
 #include "test.h"
@@ -231,6 +232,77 @@ static void components(void **state)
 	assert_memory_equal(found + strlen(title) + 24, title_of_none, strlen(title_of_none));
 }
 
+/* A file of size bytes of the other one, deflated, and `more` behind them. */
+static int pack(size_t size, struct packed *ret)
+{
+	_cleanup_free_ uint8_t *out = malloc(compressBound(size) + 64);
+	z_stream z = { .next_in = bytes, .avail_in = (uInt)size, .next_out = out, .avail_out = (uInt)compressBound(size) };
+	FILE *f = tmpfile();
+	int packed_fd;
+
+	assert_non_null(f);
+	packed_fd = dup(fileno(f));
+	fclose(f);
+	assert_int_equal(deflateInit2(&z, 1, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	*ret = (struct packed){ .at = 5, .len = z.total_out, .size = size };
+	deflateEnd(&z);
+	memset(out + ret->len, 7, 64);
+	assert_int_equal(pwrite(packed_fd, out, ret->len + 64, 5), (ssize_t)ret->len + 64);
+	return packed_fd;
+}
+
+static int digest_packed(int packed_fd, const struct layout *l, struct packed p, uint8_t ret[TENSOR_DIGEST_SIZE])
+{
+	struct tensor t = tensor_of(l);
+
+	t.packed = &p;
+	return tensor_digest(packed_fd, &t, NULL, NULL, ret);
+}
+
+static void compressed(void **state)
+{
+	static const struct layout layouts[] = { { 4, 2, { 1000, 700 }, { 700, 1 }, 9 }, { 2, 2, { 1000, 1200 }, { 1, 1000 }, 0 },
+						 { 8, 1, { 3 }, { 1 }, 300000 }, { 1, 1, { 2999997 }, { 1 }, 0 } };
+	struct packed p;
+	int packed_fd = pack(3000000, &p);
+
+	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
+		struct tensor t = tensor_of(&layouts[i]);
+		uint8_t want[TENSOR_DIGEST_SIZE], found[TENSOR_DIGEST_SIZE];
+
+		assert_int_equal(tensor_digest(fd, &t, NULL, NULL, want), 0);
+		assert_int_equal(digest_packed(packed_fd, &layouts[i], p, found), 0);
+		assert_memory_equal(found, want, sizeof(want));
+	}
+	close(packed_fd);
+}
+
+static void compressed_falsely(void **state)
+{
+	const struct layout all = { 1, 1, { 2999997 }, { 1 }, 0 }, more = { 1, 1, { (uint64_t)1 << 40 }, { 1 }, 0 },
+			    few = { 1, 1, { 99997 }, { 1 }, 0 };
+	uint8_t digest[TENSOR_DIGEST_SIZE];
+	struct packed p, wrong;
+	int packed_fd = pack(3000000, &p);
+
+	wrong = p;
+	wrong.size = ((uint64_t)1 << 40) + 3; /* says more than there is */
+	assert_int_equal(digest_packed(packed_fd, &more, wrong, digest), -EBADMSG);
+	wrong.size = 100000; /* less */
+	assert_int_equal(digest_packed(packed_fd, &few, wrong, digest), -EBADMSG);
+	wrong = p;
+	wrong.len++; /* a byte behind its end */
+	assert_int_equal(digest_packed(packed_fd, &all, wrong, digest), -EBADMSG);
+	wrong.len = p.len - 1; /* cut */
+	assert_int_equal(digest_packed(packed_fd, &all, wrong, digest), -EBADMSG);
+	wrong.len = p.len;
+	wrong.at++; /* no deflated bytes, or others */
+	assert_int_equal(digest_packed(packed_fd, &all, wrong, digest), -EBADMSG);
+	assert_int_equal(digest_packed(packed_fd, &all, p, digest), 0);
+	close(packed_fd);
+}
+
 static bool at_once(void *arg)
 {
 	return true;
@@ -276,6 +348,8 @@ int main(void)
 		TEST("and those that are read in several parts", beyond_memory),
 		TEST("bytes of a big-endian file are turned, of each part of a complex number", big_endian),
 		TEST("a tensor of components has the content of each behind a line about it", components),
+		TEST("compressed ones give what they unpack to, in rows or in columns", compressed),
+		TEST("and an error where that is more or less than it should be, or damaged", compressed_falsely),
 		TEST("the digest is that of the content, or of one with a bit changed, and can be stopped", digests),
 		TEST("a file that ends too early is an error", short_file),
 	};

@@ -134,6 +134,29 @@ static void test_safetensors_faults(void **state)
 	}
 }
 
+static void test_deflated(void **state)
+{
+	_cleanup_bytes_ struct bytes b = sample("deflated.npz"), step = sample("step.npz"),
+				     other = zip(&(struct record){ "a.npy", "x", 1, 12 }, 1);
+	_cleanup_tensors_ struct tensors *ts = tensors_of(&b), *told = tensors_of(&step);
+
+	assert_tensors(ts, "a:int64[50]/1@0* b:float64[9,9]/9,1@0*");
+	assert_true(ts->v[0].packed && ts->v[0].begin == 128 && ts->v[0].end == 528);
+	assert_tensors(told, "big:float32[4100,4100]?* step:int64[]/@0*");
+	assert_string_equal(told->v[0].why, "a compressed array in the order of columns, over 64 MiB");
+	assert_true(told->has_step && told->step == 77);
+	for (size_t i = 60; i < 90; i++) { /* in the first record */
+		_cleanup_bytes_ struct bytes damaged = sample("deflated.npz");
+		const char *why;
+		_cleanup_tensors_ struct tensors *found = NULL;
+
+		damaged.p[i] ^= 0x55;
+		found = read_tensors(&damaged, &why);
+		assert_true(found || why);
+	}
+	assert_refused_bytes(&other, "numpy arrays that are encrypted, or compressed in another way than deflated");
+}
+
 /* The structure */
 
 static void test_structure(void **state)
@@ -193,6 +216,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST("headers of numpy's arrays are read as numpy writes them", test_arrays),
+		TEST("compressed arrays are told, and a step in one; columns of over 64 MiB with the reason", test_deflated),
 		TEST("other headers, and arrays that are cut, are refused", test_array_faults),
 		TEST("names in safetensors are told without escapes, and the step of the metadata", test_safetensors),
 		TEST("safetensors that are not whole, or have a name twice or too long a one, are refused", test_safetensors_faults),
