@@ -38,16 +38,16 @@ P
     tensors step_1.safetensors l.w=F32:1,2,3,4 l.b=F32:1,1 l.n=I64:5 l.t=F32:1 l.h=BF16:1,2 l.old=F32:1
     tensors step_2.safetensors module.l.w=F32:1,2,3.5,4 module.l.b=F32:1,1 module.l.n=I64:7 module.l.t=F64:1 module.l.h=BF16:1,-2 module.l.new=F32:1
     equal "$("$EXPFS" diff "$R/step_1.safetensors" "$R/step_2.safetensors" 3>&-)" \
-        "content   h  1 of 2 elements, by at most 4, cosine -0.6
-content   n  1 of 1 elements, by at most 2, cosine 1
-added     new
-removed   old
-type      t  float32 -> float64
-content   w  1 of 4 elements, by at most 0.5, cosine 0.997364949
+        "content   l.h  1 of 2 elements, by at most 4, cosine -0.6
+content   l.n  1 of 1 elements, by at most 2, cosine 1
+added     l.new
+removed   l.old
+type      l.t  float32 -> float64
+content   l.w  1 of 4 elements, by at most 0.5, cosine 0.997364949
 tensors   1 equal, 3 content, 1 type, 1 added, 1 removed"
     equal "$(field '[(t["name"], t["difference"], t.get("changed"), t.get("max")) for t in d["tensors"]]' "$R/step_1.safetensors" "$R/step_2.safetensors")" \
-        "[('h', 'content', 1, 4.0), ('n', 'content', 1, 2.0), ('new', 'added', None, None), ('old', 'removed', None, None), ('t', 'type', None, None), ('w', 'content', 1, 0.5)]"
-    equal "$(field 'round([t["cosine"] for t in d["tensors"] if t["name"] == "w"][0], 6)' "$R/step_1.safetensors" "$R/step_2.safetensors")" 0.997365
+        "[('l.h', 'content', 1, 4.0), ('l.n', 'content', 1, 2.0), ('l.new', 'added', None, None), ('l.old', 'removed', None, None), ('l.t', 'type', None, None), ('l.w', 'content', 1, 0.5)]"
+    equal "$(field 'round([t["cosine"] for t in d["tensors"] if t["name"] == "l.w"][0], 6)' "$R/step_1.safetensors" "$R/step_2.safetensors")" 0.997365
     equal "$(field 'd["counts"]["equal"], d["tensors"]' "$R/step_1.safetensors" "$R/step_1.safetensors")" "(6, [])"
 }
 

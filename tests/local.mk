@@ -53,6 +53,7 @@ bats_tests = \
 	tests/inner_step.bats \
 	tests/labels.bats \
 	tests/verify.bats \
+	tests/same_weights.bats \
 	tests/diff.bats \
 	tests/experiment_views.bats \
 	tests/experiment_texts.bats \
@@ -116,6 +117,8 @@ EXTRA_DIST += \
 	tests/history.bash \
 	tests/power.bash \
 	tests/inner_step.py \
+	tests/weights.py \
+	tests/weights.bash \
 	tests/manifest.py \
 	tests/readme.py \
 	tests/posix/checkpoint.py \

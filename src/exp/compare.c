@@ -2,151 +2,28 @@
 
 #include <string.h>
 
+#include "exp/side.h"
 #include "format/tensor_content.h"
 #include "util/list.h"
-
-/* One tensor of one side, under the name by which it is looked for. */
-struct side_tensor {
-	char *name;
-	const struct tensor *t;
-	const struct weights_file *file;
-	const uint8_t *digest;
-};
-
-struct side {
-	struct side_tensor *v;
-	size_t n;
-};
-
-static void side_free(struct side *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		free(s->v[i].name);
-	free(s->v);
-}
-
-static bool is_wrapper(const char *p, size_t n)
-{
-	return (n == strlen("module") && !memcmp(p, "module", n)) || (n == strlen("_orig_mod") && !memcmp(p, "_orig_mod", n));
-}
-
-/* A copy without the components that wrappers put into names. */
-static char *plain_name(const char *name, size_t len)
-{
-	const char *p = name, *end = name + len;
-	char *ret = malloc(len + 1), *to = ret;
-
-	while (ret && p <= end) {
-		const char *dot = memchr(p, '.', (size_t)(end - p));
-		size_t n = (size_t)((dot ? dot : end) - p);
-
-		if (!is_wrapper(p, n) || !dot) {
-			if (to > ret)
-				*to++ = '.';
-			memcpy(to, p, n);
-			to += n;
-		}
-		p = dot ? dot + 1 : end + 1;
-	}
-	if (ret)
-		*to = 0;
-	return ret;
-}
-
-static bool is_random_state(const struct tensor *t)
-{
-	return !t->model && (memmem(t->name, t->name_len, "rng", 3) || memmem(t->name, t->name_len, "random", 6));
-}
-
-static int add_tensor(struct side *s, const struct weights_file *f, size_t i)
-{
-	const struct tensor *t = &f->ts->v[i];
-	struct side_tensor *v;
-
-	if (is_random_state(t))
-		return 0;
-	v = array_grow(s->v, s->n, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	s->v = v;
-	v[s->n] = (struct side_tensor){ .name = plain_name(t->name + t->inner, t->name_len - t->inner), .t = t, .file = f,
-					.digest = f->row.digests[i] };
-	return v[s->n++].name ? 0 : -ENOMEM;
-}
-
-/* Bytes that the names of all the model's tensors begin with, up to a '.'. */
-static size_t common_prefix(const struct side *s)
-{
-	const char *first = NULL;
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->n; i++) {
-		size_t k = 0;
-
-		if (!s->v[i].t->model)
-			continue;
-		if (!first) {
-			first = s->v[i].name;
-			n = strlen(first);
-		}
-		while (k < n && s->v[i].name[k] == first[k])
-			k++;
-		n = k;
-	}
-	while (n > 0 && first[n - 1] != '.')
-		n--;
-	return n;
-}
-
-static int compare_sides(const void *pa, const void *pb)
-{
-	const struct side_tensor *a = pa, *b = pb;
-
-	if (a->t->model != b->t->model)
-		return a->t->model ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
-
-static int load_side(const struct weights *w, struct side *s)
-{
-	size_t prefix;
-	int r = 0;
-
-	for (size_t i = 0; i < w->n; i++)
-		for (size_t k = 0; w->v[i].ts && w->v[i].of_model && k < w->v[i].ts->n && r == 0; k++)
-			r = add_tensor(s, &w->v[i], k);
-	prefix = r == 0 ? common_prefix(s) : 0;
-	for (size_t i = 0; prefix > 0 && i < s->n; i++)
-		if (s->v[i].t->model)
-			memmove(s->v[i].name, s->v[i].name + prefix, strlen(s->v[i].name + prefix) + 1);
-	if (s->n > 0)
-		qsort(s->v, s->n, sizeof(*s->v), compare_sides);
-	return r;
-}
-
-static bool has_one_shape(const struct tensor *a, const struct tensor *b)
-{
-	return a->ndim == b->ndim && (a->ndim == 0 || !memcmp(a->shape, b->shape, a->ndim * sizeof(*a->shape)));
-}
 
 static enum difference compare_two(const struct side_tensor *a, const struct side_tensor *b)
 {
 	if (strcmp(a->t->dtype, b->t->dtype) != 0)
 		return DIFFERENCE_TYPE;
-	if (!has_one_shape(a->t, b->t))
+	if (!side_has_one_form(a, b))
 		return DIFFERENCE_SHAPE;
-	if (!identity_is_told(a->digest) || !identity_is_told(b->digest))
+	if (a->vague || b->vague || !identity_is_told(a->digest) || !identity_is_told(b->digest))
 		return DIFFERENCE_UNTOLD;
 	return memcmp(a->digest, b->digest, WEIGHTS_DIGEST) == 0 ? DIFFERENCE_NONE : DIFFERENCE_CONTENT;
 }
 
 /* a or b: NULL where that side has none. */
-static int add(struct comparison *c, const struct side_tensor *a, const struct side_tensor *b)
+static int add(struct comparison *c, const char *name, const struct side_tensor *a, const struct side_tensor *b)
 {
 	const struct side_tensor *one = a ? a : b;
 	struct compared *v;
 
-	if (!one->t->model && (!a || !b))
+	if (!one->model && (!a || !b))
 		return 0;
 	v = array_grow(c->v, c->n, sizeof(*v));
 	if (!v)
@@ -154,8 +31,8 @@ static int add(struct comparison *c, const struct side_tensor *a, const struct s
 	c->v = v;
 	v += c->n;
 	*v = (struct compared){
-		.name = strdup(one->name),
-		.model = one->t->model,
+		.name = strdup(name),
+		.model = one->model,
 		.difference = !a ? DIFFERENCE_MISSING : !b ? DIFFERENCE_EXTRA : compare_two(a, b),
 		.a = a ? a->t : NULL,
 		.b = b ? b->t : NULL,
@@ -163,36 +40,134 @@ static int add(struct comparison *c, const struct side_tensor *a, const struct s
 		.file_b = b ? b->file : NULL,
 	};
 	c->n++;
-	(v->model ? c->count : c->other_count)[v->difference]++;
 	return v->name ? 0 : -ENOMEM;
+}
+
+/* The next name of the two sides: -1: the first one has it alone; 0: both have it. */
+static int next_order(const struct side *a, size_t i, const struct side *b, size_t k)
+{
+	return i == a->n ? 1 : k == b->n ? -1 : side_compare(a, i, b, k);
+}
+
+static size_t count_common(const struct side *a, const struct side *b)
+{
+	size_t i = 0, k = 0, n = 0;
+
+	while (i < a->n && k < b->n) {
+		int order = side_compare(a, i, b, k);
+
+		n += order == 0;
+		i += order <= 0;
+		k += order >= 0;
+	}
+	return n;
+}
+
+/* What all names of one side begin with is left out only where more of them are found so. */
+static void set_skip(struct side *a, struct side *b)
+{
+	size_t n = count_common(a, b);
+
+	if (a->prefix == 0 && b->prefix == 0)
+		return;
+	a->skip = a->prefix;
+	b->skip = b->prefix;
+	if (count_common(a, b) <= n)
+		a->skip = b->skip = 0;
 }
 
 static int merge(const struct side *a, const struct side *b, struct comparison *c)
 {
-	size_t i = 0, k = 0;
+	size_t i = 0, k = 0, len;
 	int r = 0;
 
 	while (r == 0 && (i < a->n || k < b->n)) {
-		int order = i == a->n ? 1 : k == b->n ? -1 : compare_sides(&a->v[i], &b->v[k]);
+		int order = next_order(a, i, b, k);
 
-		r = add(c, order <= 0 ? &a->v[i] : NULL, order >= 0 ? &b->v[k] : NULL);
+		r = add(c, order <= 0 ? side_name(a, i, &len) : side_name(b, k, &len), order <= 0 ? &a->v[i] : NULL,
+			order >= 0 ? &b->v[k] : NULL);
 		i += order <= 0;
 		k += order >= 0;
 	}
 	return r;
 }
 
+/* Tensors of one side that are one: weights that are tied, which some formats write under one of their names only */
+
+struct place {
+	const struct weights_file *file;
+	const struct tensor *t;
+};
+
+static int compare_places(const struct place *a, const struct place *b)
+{
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	return tensor_compare_places(a->t, b->t);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	return compare_places(a, b);
+}
+
+static struct place place_of(const struct compared *v, bool of_a)
+{
+	return of_a ? (struct place){ v->file_a, v->a } : (struct place){ v->file_b, v->b };
+}
+
+static bool is_placed(const struct tensor *t)
+{
+	return t->located && tensor_content_size(t) > 0;
+}
+
+/* Those that only one side has, where it has them under another name, too, which is equal in both. */
+static int find_tied(struct comparison *c, enum difference alone, bool of_a)
+{
+	_cleanup_free_ struct place *equal = malloc((c->n + 1) * sizeof(*equal));
+	size_t n = 0;
+
+	if (!equal)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->n; i++)
+		if (c->v[i].difference == DIFFERENCE_NONE && is_placed(c->v[i].a))
+			equal[n++] = place_of(&c->v[i], of_a);
+	qsort(equal, n, sizeof(*equal), by_place);
+	for (size_t i = 0; i < c->n; i++) {
+		struct place p = place_of(&c->v[i], of_a);
+
+		if (c->v[i].difference == alone && is_placed(p.t) && bsearch(&p, equal, n, sizeof(*equal), by_place))
+			c->v[i].difference = DIFFERENCE_TIED;
+	}
+	return 0;
+}
+
+static int find_all_tied(struct comparison *c)
+{
+	int r = find_tied(c, DIFFERENCE_EXTRA, true);
+
+	if (r == 0)
+		r = find_tied(c, DIFFERENCE_MISSING, false);
+	for (size_t i = 0; i < c->n; i++)
+		(c->v[i].model ? c->count : c->other_count)[c->v[i].difference]++;
+	return r;
+}
+
 int compare_weights(const struct weights *a, const struct weights *b, struct comparison *ret)
 {
 	_cleanup_comparison_ struct comparison c = { 0 };
-	_cleanup_(side_free) struct side x = { 0 };
-	_cleanup_(side_free) struct side y = { 0 };
-	int r = load_side(a, &x);
+	_cleanup_side_tensors_ struct side x = { 0 };
+	_cleanup_side_tensors_ struct side y = { 0 };
+	int r = side_load(a, &x);
 
 	if (r == 0)
-		r = load_side(b, &y);
+		r = side_load(b, &y);
+	if (r < 0)
+		return r;
+	set_skip(&x, &y);
+	r = merge(&x, &y, &c);
 	if (r == 0)
-		r = merge(&x, &y, &c);
+		r = find_all_tied(&c);
 	if (r < 0)
 		return r;
 	*ret = c;
@@ -208,13 +183,30 @@ void comparison_free(struct comparison *c)
 	*c = (struct comparison){ 0 };
 }
 
+size_t comparison_count_different(const size_t count[DIFFERENCES])
+{
+	size_t n = 0;
+
+	for (enum difference d = DIFFERENCE_TIED + 1; d < DIFFERENCES; d++)
+		n += count[d];
+	return n;
+}
+
+bool comparison_is_same_model(const struct comparison *c)
+{
+	return comparison_count_different(c->count) == 0 && c->count[DIFFERENCE_NONE] > 0;
+}
+
 bool comparison_is_same(const struct comparison *c)
 {
-	size_t different = 0;
+	return comparison_is_same_model(c) && comparison_count_different(c->other_count) == 0;
+}
 
-	for (enum difference d = DIFFERENCE_NONE + 1; d < DIFFERENCES; d++)
-		different += c->count[d] + c->other_count[d];
-	return different == 0 && c->count[DIFFERENCE_NONE] > 0;
+size_t comparison_count_open(const struct comparison *c)
+{
+	size_t n = c->count[DIFFERENCE_UNTOLD] + c->other_count[DIFFERENCE_UNTOLD];
+
+	return comparison_count_different(c->count) + comparison_count_different(c->other_count) == n ? n : 0;
 }
 
 struct proof {
@@ -254,19 +246,39 @@ static bool is_one_content(const struct weights_file *a, const struct weights_fi
 	return a->row.object && a->row.object == b->row.object;
 }
 
+/* Those whose bytes are the same as of others are read once. */
+static int compare_pairs(const void *pa, const void *pb)
+{
+	const struct compared *a = *(const struct compared *const *)pa, *b = *(const struct compared *const *)pb;
+	struct place x = place_of(a, true), y = place_of(b, true);
+	int r = compare_places(&x, &y);
+
+	x = place_of(a, false);
+	y = place_of(b, false);
+	return r != 0 ? r : compare_places(&x, &y);
+}
+
 int comparison_proves(struct expfs *ex, const struct comparison *c, weights_stop stop, void *arg)
 {
+	_cleanup_free_ const struct compared **order = malloc((c->n + 1) * sizeof(*order));
+	size_t n = 0;
 	int r = 1;
 
-	for (size_t i = 0; i < c->n && r == 1; i++)
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->n; i++)
 		if (c->v[i].difference == DIFFERENCE_NONE && !is_one_content(c->v[i].file_a, c->v[i].file_b))
-			r = prove(ex, &c->v[i], stop, arg);
+			order[n++] = &c->v[i];
+	qsort(order, n, sizeof(*order), compare_pairs);
+	for (size_t i = 0; i < n && r == 1; i++)
+		if (i == 0 || compare_pairs(&order[i - 1], &order[i]) != 0)
+			r = prove(ex, order[i], stop, arg);
 	return r;
 }
 
 const char *difference_name(enum difference d)
 {
-	static const char *const names[DIFFERENCES] = { "none", "content", "type", "shape", "missing", "extra", "untold" };
+	static const char *const names[DIFFERENCES] = { "none", "tied", "content", "type", "shape", "missing", "extra", "untold" };
 
 	return names[d];
 }

@@ -6,6 +6,7 @@
 
 enum difference {
 	DIFFERENCE_NONE,
+	DIFFERENCE_TIED, /* one has it under another name only, under which it is the same: no difference */
 	DIFFERENCE_CONTENT,
 	DIFFERENCE_TYPE,
 	DIFFERENCE_SHAPE,
@@ -32,7 +33,7 @@ struct comparison {
 };
 
 /* a and b have to stay until it is freed. Names count but for "module" and "_orig_mod" in them, and for a prefix that
- * all of one side have. What is beside the model is compared where both have it, states of random numbers not.
+ * all of one side have. Two of one name in a file are not told. What is beside the model is compared where both have it, states of random numbers not.
  * -ENOMEM. */
 int compare_weights(const struct weights *a, const struct weights *b, struct comparison *ret);
 void comparison_free(struct comparison *c);
@@ -40,6 +41,12 @@ void comparison_free(struct comparison *c);
 
 /* Are all tensors the same? Of the model all of both. */
 bool comparison_is_same(const struct comparison *c);
+bool comparison_is_same_model(const struct comparison *c); /* whatever is beside it */
+
+/* Tensors that are not told, where all others are the same; else 0. */
+size_t comparison_count_open(const struct comparison *c);
+
+size_t comparison_count_different(const size_t count[DIFFERENCES]);
 
 /* Reads the bytes of those that are the same, and finds out that they are: digests alone prove nothing. 1, 0, or an
  * error of reading. */

@@ -44,7 +44,7 @@ libexpfs_a_SOURCES += \
 	src/exp/structure.c src/exp/structure.h \
 	src/exp/weights.c src/exp/weights.h \
 	src/exp/label.c src/exp/label.h \
-	src/exp/compare.c src/exp/compare.h \
+	src/exp/compare.c src/exp/compare.h src/exp/side.c src/exp/side.h \
 	src/exp/verify.c src/exp/verify.h \
 	src/exp/state.c src/exp/state.h \
 	src/exp/point.c src/exp/point.h \

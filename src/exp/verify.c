@@ -155,15 +155,6 @@ static int change_a_bit(struct question *q, struct weights *w)
 	return r;
 }
 
-static size_t count_different(const struct comparison *c)
-{
-	size_t n = 0;
-
-	for (enum difference d = DIFFERENCE_NONE + 1; d < DIFFERENCES; d++)
-		n += c->count[d];
-	return n;
-}
-
 static int find_control(struct question *q, const uint8_t model[WEIGHTS_DIGEST], struct version_row *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(q->ex->meta);
@@ -202,7 +193,7 @@ static int make_control(struct question *q)
 	if (r == 0)
 		r = compare_weights(&other, reference, &c);
 	if (r == 0)
-		q->ret->control_differs = count_different(&c);
+		q->ret->control_differs = comparison_count_different(c.count);
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -278,6 +269,13 @@ static int hold_unreadable(struct question *q, const struct weights *w, const ch
 	return hold(q, asprintf(&why, "the %s cannot be read: %s", which, fault) < 0 ? NULL : why);
 }
 
+static int hold_open(struct question *q, size_t n)
+{
+	char *why;
+
+	return hold(q, asprintf(&why, "%zu tensors cannot be told: the others are the same", n) < 0 ? NULL : why);
+}
+
 static int decide(struct question *q)
 {
 	const struct comparison *c = &q->ret->comparison;
@@ -293,6 +291,8 @@ static int decide(struct question *q)
 		return r;
 	if (q->ret->control_differs == 0)
 		return hold(q, strdup("the negative control does not fail: the comparison cannot tell these weights from others"));
+	if (comparison_count_open(c) > 0)
+		return hold_open(q, comparison_count_open(c));
 	r = comparison_is_same(c) ? comparison_proves(q->ex, c, q->stop, q->arg) : 0;
 	if (r != 0) {
 		q->ret->verdict = VERDICT_ACCEPT;

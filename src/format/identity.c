@@ -26,31 +26,10 @@ bool identity_is_told(const uint8_t digest[TENSOR_DIGEST_SIZE])
 
 /* Tensors that are the same bytes of the file are read once. */
 
-static int compare_numbers(const uint64_t *a, const uint64_t *b, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		if (a[i] != b[i])
-			return a[i] < b[i] ? -1 : 1;
-	return 0;
-}
-
-static int compare_places(const struct tensor *a, const struct tensor *b)
-{
-	const uint64_t x[] = { (uintptr_t)a->components, a->packed ? a->packed->at : 0, a->begin + a->offset, a->item, a->ndim },
-		       y[] = { (uintptr_t)b->components, b->packed ? b->packed->at : 0, b->begin + b->offset, b->item, b->ndim };
-	int r = compare_numbers(x, y, ARRAY_SIZE(x));
-
-	if (r == 0)
-		r = strcmp(a->dtype, b->dtype);
-	if (r == 0)
-		r = compare_numbers(a->shape, b->shape, a->ndim);
-	return r != 0 || a->n_components > 0 ? r : compare_numbers(a->strides, b->strides, a->ndim);
-}
-
 static int compare_tensors(const void *pa, const void *pb)
 {
 	const struct tensor *a = *(const struct tensor *const *)pa, *b = *(const struct tensor *const *)pb;
-	int r = compare_places(a, b);
+	int r = tensor_compare_places(a, b);
 
 	return r != 0 ? r : (a > b) - (a < b);
 }
@@ -68,7 +47,7 @@ static int find_same(const struct tensors *ts, uint32_t *same)
 			order[n++] = &ts->v[i];
 	qsort(order, n, sizeof(*order), compare_tensors);
 	for (size_t i = 0; i < n; i++) {
-		if (compare_places(order[first], order[i]) != 0)
+		if (tensor_compare_places(order[first], order[i]) != 0)
 			first = i;
 		same[order[i] - ts->v] = (uint32_t)(order[first] - ts->v);
 	}

@@ -43,6 +43,27 @@ bool tensor_in_bounds(const struct tensor *t)
 	return n <= t->end - t->begin;
 }
 
+static int compare_numbers(const uint64_t *a, const uint64_t *b, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+int tensor_compare_places(const struct tensor *a, const struct tensor *b)
+{
+	const uint64_t x[] = { (uintptr_t)a->components, a->packed ? a->packed->at : 0, a->begin + a->offset, a->item, a->ndim },
+		       y[] = { (uintptr_t)b->components, b->packed ? b->packed->at : 0, b->begin + b->offset, b->item, b->ndim };
+	int r = compare_numbers(x, y, ARRAY_SIZE(x));
+
+	if (r == 0)
+		r = strcmp(a->dtype, b->dtype);
+	if (r == 0)
+		r = compare_numbers(a->shape, b->shape, a->ndim);
+	return r != 0 || a->n_components > 0 ? r : compare_numbers(a->strides, b->strides, a->ndim);
+}
+
 /* The value of a tensor of one integer; false if it is something else. */
 static int read_integer(struct tensors *ts, const struct tensor *t, bool *ret_is, int64_t *ret)
 {

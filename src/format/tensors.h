@@ -80,6 +80,9 @@ static inline void tensors_freep(struct tensors **t)
 }
 #define _cleanup_tensors_ _cleanup_(tensors_freep)
 
+/* An order in which located tensors that are the same elements of a file are equal. */
+int tensor_compare_places(const struct tensor *a, const struct tensor *b);
+
 /* What follows is for the formats. All that a tensor refers to lies in the
  * arena; errors as in format/window.h. */
 

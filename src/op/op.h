@@ -76,14 +76,14 @@ enum op_exit op_signal(struct expfs *ex, const struct op_caller *caller, const j
 /* op/verify.c: {"path", and "against": {"path", "n": version or 0: the last complete one}, or "hash" and "step", or "file":
  * absolute path outside of the store, or neither: the first version under its label} → {"path", "answer": ACCEPT, RECOVER,
  * RECAPTURE, RERUN or HOLD, "exit": that of the command, "why": or null, "reference": {"path", "version", "step", "epoch"},
- * {"file"} or null, "model" and "beside": {"equal", "content", "type", "shape", "missing", "extra", "untold": tensors},
+ * {"file"} or null, "model" and "beside": {"equal", "tied", "content", "type", "shape", "missing", "extra", "untold": tensors},
  * "different": [{"name", "difference"}], "holds": [version as reference], "instead": likewise or null, "control": likewise, null:
  * one bit was changed, "control_differs": tensors}. OP_NO: nothing is known of a path, {"error"} says so. */
 enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/diff.c: {"a": {"path", "n": version or 0: the last one}, "b": likewise} → {"a": {"path", "version"}, "b", "role", and of
  * checkpoints "tensors": [{"name", "model": bool, "difference", "a": {"type", "shape"} or null, "b", "elements", "changed", "max",
- * "cosine": or null}], "counts": {"equal", "content", "type", "shape", "added", "removed", "untold"}; of configurations "keys": [{"key", "a": JSON text or null, "a_type", "b", "b_type"}]; of
+ * "cosine": or null}], "counts": {"equal", "tied", "content", "type", "shape", "added", "removed", "untold"}; of configurations "keys": [{"key", "a": JSON text or null, "a_type", "b", "b_type"}]; of
  * data snapshots "ids": {"added": [id], "removed", "changed", "n_added", "n_removed", "n_changed"}}. OP_NO: nothing is known of a path,
  * or it cannot be read; {"error"} says so. */
 enum op_exit op_diff(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);

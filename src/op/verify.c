@@ -119,7 +119,7 @@ static json_t *names_json(const struct comparison *c)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < c->n && json_array_size(list) < NAMES_MAX; i++)
-		if (c->v[i].difference != DIFFERENCE_NONE)
+		if (c->v[i].difference > DIFFERENCE_TIED)
 			json_array_append_new(list, json_pack("{s:o, s:s}", "name", reply_text(c->v[i].name), "difference",
 							      difference_name(c->v[i].difference)));
 	return list;
