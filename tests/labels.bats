@@ -110,8 +110,8 @@ for w in json.load(sys.stdin)["warnings"]:
         echo '{"global_step": 0, "log_history": []}' >"$R/$d/trainer_state.json"
     done
     mkdir "$R/checkpoint-11"
-    save checkpoint-11/model-1.safetensors "checkpoint-9 b"
-    save checkpoint-11/model-2.safetensors "checkpoint-9 a"
+    save checkpoint-11/model-1.safetensors "checkpoint-9 a"
+    save checkpoint-11/model-2.safetensors "checkpoint-9 b"
     save checkpoint-11/optimizer.safetensors "others"
     echo '{"global_step": 11, "log_history": []}' >"$R/checkpoint-11/trainer_state.json"
     wait_until test -e "$R/.expfs/step/11"

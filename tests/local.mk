@@ -52,7 +52,9 @@ bats_tests = \
 	tests/xattrs.bats \
 	tests/inner_step.bats \
 	tests/labels.bats \
+	tests/labels_in_doubt.bats \
 	tests/verify.bats \
+	tests/verify_records.bats \
 	tests/same_weights.bats \
 	tests/diff.bats \
 	tests/experiment_views.bats \

@@ -15,7 +15,7 @@
 #include "exp/file.h"
 #include "exp/idle.h"
 #include "exp/settle.h"
-#include "exp/weights.h"
+#include "exp/weigh.h"
 #include "meta/content.h"
 #include "util/log.h"
 
@@ -410,7 +410,7 @@ static void *weigher_main(void *arg)
 			;
 		pthread_mutex_unlock(&k->lock);
 		if (!is_stopping(k) && !atomic_load(&k->ex->read_only))
-			r = weights_read_waiting(k->ex, is_stopping, k);
+			r = weigh_waiting(k->ex, 0, is_stopping, k);
 		pthread_mutex_lock(&k->lock);
 	}
 	pthread_mutex_unlock(&k->lock);

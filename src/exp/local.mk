@@ -42,10 +42,10 @@ libexpfs_a_SOURCES += \
 	src/exp/known.c src/exp/known.h \
 	src/exp/inside.c src/exp/inside.h \
 	src/exp/structure.c src/exp/structure.h \
-	src/exp/weights.c src/exp/weights.h \
+	src/exp/weights.c src/exp/weights.h src/exp/weigh.c src/exp/weigh.h \
 	src/exp/label.c src/exp/label.h \
 	src/exp/compare.c src/exp/compare.h src/exp/side.c src/exp/side.h \
-	src/exp/verify.c src/exp/verify.h \
+	src/exp/verify.c src/exp/verify_find.c src/exp/verify.h src/exp/verify_part.h \
 	src/exp/state.c src/exp/state.h \
 	src/exp/point.c src/exp/point.h \
 	src/exp/kept.c src/exp/kept.h \

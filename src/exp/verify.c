@@ -1,23 +1,11 @@
-#include "exp/verify.h"
+#include "exp/verify_part.h"
+
 
 #include <stdio.h>
 #include <string.h>
 
-#include "format/parts.h"
-#include "meta/tracked.h"
-
-#define RESUME (PART_OPTIMIZER | PART_RNG_TORCH | PART_LOADER)
-
-struct question {
-	struct expfs *ex;
-	struct verify *v;
-	weights_stop stop;
-	void *arg;
-	struct verified *ret;
-	struct holds_row candidate;
-	enum label kind; /* of its label */
-	int64_t label;   /* NO_LABEL: it has none */
-};
+#include "exp/weigh.h"
+#include "util/io.h"
 
 void verified_free(struct verified *v)
 {
@@ -35,12 +23,25 @@ static int hold(struct question *q, char *why)
 	return why ? 0 : -ENOMEM;
 }
 
-/* What waits to be read is read first: one of those may be what the candidate is held against, or be its equal. One
- * that cannot be read now does not count. */
+static int read_run(struct question *q)
+{
+	uint64_t run;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(q->ex->meta);
+
+		r = weigh_run_of(db, &q->v->candidate, &run);
+	}
+	return r < 0 ? r : weigh_waiting(q->ex, run, q->stop, q->arg);
+}
+
+/* What waits to be read of its run is read first: one of those may be what the candidate is held against, or be its equal.
+ * One that cannot be read now does not count. */
 static int get_holds(struct question *q, uint64_t version, struct holds_row *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = NULL;
-	int r = weights_read_waiting(q->ex, q->stop, q->arg);
+	int r = read_run(q);
 
 	if (r == -ECANCELED)
 		return r;
@@ -58,28 +59,52 @@ static int read_candidate(struct question *q)
 	return r < 0 ? r : weights_load(q->ex, &q->v->candidate, q->stop, q->arg, &q->ret->candidate_weights);
 }
 
-/* The first version under the label of the candidate; -ENOENT: there is no other. */
-static int find_labelled(struct question *q, struct version_row *ret)
+/* A path outside of the mount may lead to the store's own files. */
+static int is_own_object(struct question *q, const struct stat *st)
 {
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(q->ex->meta);
-	struct holds_row first;
-	int r = q->label == NO_LABEL ? -ENOENT : holds_first_labelled(db, q->candidate.run, q->kind, q->label, &first);
+	const struct weights *w = &q->ret->candidate_weights;
+	struct stat own;
 
-	if (r == 0 && first.version == q->v->candidate.id)
-		r = -ENOENT;
-	return r < 0 ? r : version_get(db, first.version, ret);
+	for (size_t i = 0; i < w->n; i++) {
+		struct weights_open o;
+		int r;
+
+		if (!w->v[i].ts)
+			continue;
+		r = weights_open(q->ex, &w->v[i], &o);
+		if (r < 0)
+			return r;
+		r = io_stat(o.fd, &own);
+		weights_close(&o);
+		if (r < 0 || (own.st_dev == st->st_dev && own.st_ino == st->st_ino))
+			return r < 0 ? r : 1;
+	}
+	return 0;
 }
 
-/* Two paths may be links to one file. */
-static int is_one_file(struct question *q, const struct version_row *a, const struct version_row *b)
+static int read_file(struct question *q)
 {
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(q->ex->meta);
-	struct tracked_row x, y;
-	int r = a->id == b->id ? 1 : tracked_get(db, a->tracked, &x);
+	int r = io_stat(q->v->file, &q->file);
 
 	if (r == 0)
-		r = tracked_get(db, b->tracked, &y);
-	return r != 0 ? r : x.ino && x.ino == y.ino && x.head == a->id && y.head == b->id;
+		r = is_own_object(q, &q->file);
+	if (r != 0)
+		return r < 0 ? r : -EINVAL;
+	r = weights_load_outside(q->v->file, q->stop, q->arg, &q->ret->reference_weights);
+	q->v->file = -1;
+	return r;
+}
+
+/* A file outside may have been written while it was read. */
+static int has_changed(struct question *q)
+{
+	const struct weights *w = &q->ret->reference_weights;
+	struct stat now;
+	int r = w->n == 1 && w->v[0].fd >= 0 ? io_stat(w->v[0].fd, &now) : -ENOENT;
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return now.st_size != q->file.st_size || timespec_ns(&now.st_mtim) != timespec_ns(&q->file.st_mtim);
 }
 
 /* 1: there is one; 0: there is none. */
@@ -90,39 +115,18 @@ static int read_reference(struct question *q)
 	int r;
 
 	if (q->v->file >= 0) {
-		r = weights_load_outside(q->v->file, q->stop, q->arg, &q->ret->reference_weights);
-		q->v->file = -1;
+		r = read_file(q);
 		return r < 0 ? r : 1;
 	}
 	named = v->id != 0;
-	r = named ? 0 : find_labelled(q, v);
-	if (r == 0)
-		r = is_one_file(q, &q->v->candidate, v);
-	if (r == 1) /* by the label it is none */
-		r = named ? -EINVAL : -ENOENT;
+	r = named ? verify_is_one_save(q, &q->v->candidate, v) : verify_find_labelled(q, v);
+	if (r == 1)
+		r = -EINVAL;
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	q->ret->reference = v->id;
 	r = weights_load(q->ex, v, q->stop, q->arg, &q->ret->reference_weights);
 	return r < 0 ? r : 1;
-}
-
-/* Other versions with the weights of the candidate. */
-static int add_held(void *arg, const struct holds_row *h)
-{
-	struct question *q = arg;
-
-	if (h->version == q->candidate.version || h->run != q->candidate.run)
-		return 0;
-	q->ret->held[q->ret->n_held++] = h->version;
-	return q->ret->n_held == VERIFY_HELD_MAX;
-}
-
-static int find_held(struct question *q)
-{
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(q->ex->meta);
-
-	return q->candidate.told ? MIN(holds_list_model(db, q->candidate.model, add_held, q), 0) : 0;
 }
 
 /* The negative control */
@@ -166,32 +170,41 @@ static int find_control(struct question *q, const uint8_t model[WEIGHTS_DIGEST],
 	return r < 0 ? r : version_get(db, other.version, ret);
 }
 
-/* The comparison is made with what is not the reference, and must tell it. */
-static int make_control(struct question *q)
+/* The state with one bit changed: it is loaded again for that. */
+static int load_changed(struct question *q, struct weights *ret)
 {
-	struct weights *reference = &q->ret->reference_weights;
-	_cleanup_comparison_ struct comparison c = { 0 };
-	_cleanup_weights_ struct weights other = { 0 };
+	const struct version_row *v = q->ret->reference ? &q->v->reference : &q->v->candidate;
+	int r = weights_load(q->ex, v, q->stop, q->arg, ret);
+
+	return r < 0 ? r : change_a_bit(q, ret);
+}
+
+/* Another version of the run, or that; -ENOENT: there is nothing to change. */
+static int load_control(struct question *q, struct weights *ret)
+{
 	uint8_t model[WEIGHTS_DIGEST];
 	struct version_row v;
-	int r = weights_model(reference, model);
+	int r = weights_model(&q->ret->reference_weights, model);
 
 	if (r >= 0)
 		r = r == 1 ? find_control(q, model, &v) : -ENOENT;
-	if (r < 0 && r != -ENOENT)
+	if (r == 0)
+		r = weights_load(q->ex, &v, q->stop, q->arg, ret);
+	if (r == -ECANCELED || r == -ENOMEM)
 		return r;
 	q->ret->control = r == 0 ? v.id : 0;
-	if (r == 0) {
-		r = weights_load(q->ex, &v, q->stop, q->arg, &other);
-	} else if (q->ret->reference) { /* loaded again, to be changed */
-		r = weights_load(q->ex, &q->v->reference, q->stop, q->arg, &other);
-		r = r < 0 ? r : change_a_bit(q, &other);
-	} else {
-		r = weights_load(q->ex, &q->v->candidate, q->stop, q->arg, &other);
-		r = r < 0 ? r : change_a_bit(q, &other);
-	}
+	return r == 0 ? 0 : load_changed(q, ret);
+}
+
+/* The comparison is made with what is not the reference, and must tell it. */
+static int make_control(struct question *q)
+{
+	_cleanup_comparison_ struct comparison c = { 0 };
+	_cleanup_weights_ struct weights other = { 0 };
+	int r = load_control(q, &other);
+
 	if (r == 0)
-		r = compare_weights(&other, reference, &c);
+		r = compare_weights(&other, &q->ret->reference_weights, &c);
 	if (r == 0)
 		q->ret->control_differs = comparison_count_different(c.count);
 	return r == -ENOENT ? 0 : r;
@@ -199,57 +212,35 @@ static int make_control(struct question *q)
 
 /* Where the candidate is not it */
 
-static int first_version(void *arg, const struct holds_row *h)
-{
-	*(uint64_t *)arg = h->version;
-	return 1;
-}
-
-/* A version in the store that holds the reference: itself, or one with the weights of a file outside. */
+/* A version in the store that holds the reference: itself, or the equal of a file outside. */
 static int find_recovery(struct question *q)
 {
-	_cleanup_(cleanup_reader) struct db *db = NULL;
-	uint8_t model[WEIGHTS_DIGEST];
 	int r;
 
 	q->ret->instead = q->ret->reference;
 	if (q->ret->reference)
 		return 0;
-	r = q->ret->reference_weights.n > 0 ? weights_model(&q->ret->reference_weights, model) : 0;
-	if (r != 1)
-		return r;
-	db = meta_reader(q->ex->meta);
-	return MIN(holds_list_model(db, model, first_version, &q->ret->instead), 0);
-}
-
-static int find_rerun(struct question *q, struct db *db)
-{
-	struct holds_row h;
-	int r = q->v->candidate.experiment ?
-			holds_to_resume(db, q->candidate.run, q->v->candidate.experiment, q->kind, q->label, RESUME, &h) : -ENOENT;
-
-	q->ret->instead = r == 0 ? h.version : 0;
+	r = verify_find_equal(q, &q->ret->instead);
+	if (r < 0)
+		q->ret->instead = 0;
 	return r == -ENOENT ? 0 : r;
 }
 
 static int find_way_on(struct question *q)
 {
-	_cleanup_(cleanup_reader) struct db *db = NULL;
-	int64_t last;
 	int r = find_recovery(q);
 
 	if (r < 0 || q->ret->instead) {
 		q->ret->verdict = VERDICT_RECOVER;
 		return r;
 	}
-	db = meta_reader(q->ex->meta);
-	r = q->label == NO_LABEL ? -ENOENT : holds_last_label(db, q->candidate.run, q->kind, &last);
-	if (r == 0 && last <= q->label) {
+	r = verify_is_past(q);
+	if (r == 0) {
 		q->ret->verdict = VERDICT_RECAPTURE;
 		return 0;
 	}
-	if (r == 0)
-		r = find_rerun(q, db);
+	if (r == 1)
+		r = verify_find_rerun(q, &q->ret->instead);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	q->ret->verdict = VERDICT_RERUN;
@@ -312,16 +303,24 @@ static int decide_without(struct question *q)
 static int ask(struct question *q)
 {
 	bool held;
-	int there, r = read_candidate(q);
+	int there, changed, r = read_candidate(q);
 
 	if (r == 0)
-		r = find_held(q);
+		r = verify_find_held(q);
 	if (r == 0)
 		r = hold_unreadable(q, &q->ret->candidate_weights, "checkpoint", &held);
 	if (r < 0 || held)
 		return r;
 	there = read_reference(q);
-	return there < 0 ? there : there ? decide(q) : decide_without(q);
+	if (there <= 0)
+		return there < 0 ? there : decide_without(q);
+	r = decide(q);
+	changed = r < 0 ? r : has_changed(q);
+	if (changed == 1) {
+		free(q->ret->why);
+		return hold(q, strdup("the file that it was held against was written meanwhile"));
+	}
+	return changed;
 }
 
 int verify(struct expfs *ex, struct verify *v, weights_stop stop, void *arg, struct verified *ret)

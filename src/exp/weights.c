@@ -5,15 +5,11 @@
 
 #include "exp/entries.h"
 #include "exp/inside.h"
-#include "exp/label.h"
 #include "format/checkpoint_name.h"
 #include "format/parts.h"
 #include "meta/content.h"
-#include "meta/root.h"
-#include "meta/tracked.h"
 #include "store/object.h"
 #include "util/io.h"
-#include "util/log.h"
 
 #define QUANTUM ((uint64_t)4 << 30) /* that is lost at most when it is stopped by force */
 #define FILES_MAX 4096
@@ -294,7 +290,7 @@ int weights_fault(const struct weights *w, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* What waits */
+/* What it says of itself */
 
 static int64_t inner_epoch(const struct weights *w)
 {
@@ -304,120 +300,11 @@ static int64_t inner_epoch(const struct weights *w)
 	return NO_LABEL;
 }
 
-static int64_t inner_step(const struct weights *w)
+int64_t weights_inner(const struct weights *w, enum label kind)
 {
 	const struct tensors *ts = w->n == 1 ? w->v[0].ts : NULL;
 
-	return ts && ts->has_step ? (int64_t)ts->step : NO_STEP;
-}
-
-/* The version by its path: its run, and which epoch its name tells. */
-static int find_place(struct db *db, const struct version_row *v, struct holds_row *h)
-{
-	_cleanup_free_ char *name = NULL;
-	struct tracked_row t;
-	struct fork_row fork;
-	int r = tracked_get(db, v->tracked, &t);
-
-	if (r == 0)
-		r = tracked_name(db, t.id, &name);
-	if (r < 0)
-		return r;
-	if (!epoch_of_name(name, &h->epoch))
-		h->epoch = NO_LABEL;
-	r = fork_get(db, t.run, &fork);
-	h->run = r == 0 ? fork.root : t.run;
-	return r == -ENOENT ? 0 : r;
-}
-
-struct found {
-	struct holds_row h;
-	int64_t step; /* that the file tells */
-	bool gone;
-};
-
-/* Versions that were found complete before steps were read from inside have none. */
-static int set_step(struct db *db, struct version_row *v, int64_t step)
-{
-	struct tracked_row t;
-	int r;
-
-	if (v->is_dir || v->step != NO_STEP || step == NO_STEP)
-		return 0;
-	v->step = step;
-	r = version_update(db, v);
-	if (r == 0)
-		r = tracked_get(db, v->tracked, &t);
-	if (r < 0 || t.good != v->id)
-		return r;
-	t.step = step;
-	return tracked_update(db, &t);
-}
-
-static int tx_found(struct db *db, void *arg)
-{
-	struct found *f = arg;
-	struct version_row v = { .step = NO_STEP };
-	int r = f->gone ? -ENOENT : version_get(db, f->h.version, &v);
-
-	if (r == 0)
-		r = set_step(db, &v, f->step);
-	f->h.step = v.step;
-	if (r == 0)
-		r = tx_label_put(db, &f->h);
-	return r < 0 && r != -ENOENT ? r : unread_delete(db, f->h.version);
-}
-
-static int read_version(struct expfs *ex, uint64_t id, weights_stop stop, void *arg)
-{
-	_cleanup_weights_ struct weights w = { 0 };
-	struct found f = { .h = { .version = id } };
-	struct version_row v;
-	int r;
-
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = version_get(db, id, &v);
-		if (r == 0)
-			r = find_place(db, &v, &f.h);
-	}
-	if (r == 0)
-		r = weights_load(ex, &v, stop, arg, &w);
-	if (r == 0)
-		r = weights_model(&w, f.h.model);
-	if (r == -ENOENT || r == -ESTALE)
-		f.gone = true;
-	else if (r < 0 && r != -E2BIG)
-		return r;
-	f.h.told = r == 1;
-	f.h.parts = w.parts;
-	f.step = inner_step(&w);
-	if (f.h.epoch == NO_LABEL)
-		f.h.epoch = inner_epoch(&w);
-	return expfs_write(ex, tx_found, &f);
-}
-
-static int next_waiting(struct expfs *ex, uint64_t after, uint64_t *ret)
-{
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-	return unread_next(db, after, ret);
-}
-
-int weights_read_waiting(struct expfs *ex, weights_stop stop, void *arg)
-{
-	uint64_t id = 0;
-	int r, first = 0;
-
-	while (!(stop && stop(arg)) && next_waiting(ex, id, &id) == 0) {
-		r = read_version(ex, id, stop, arg);
-		if (r == -ECANCELED || expfs_takes_nothing(r))
-			return r;
-		if (r < 0)
-			log_msg("version %llx: its weights cannot be read: %s; it is tried again", (unsigned long long)id,
-				strerror(-r));
-		first = first ? first : r;
-	}
-	return first;
+	if (kind == LABEL_EPOCH)
+		return inner_epoch(w);
+	return ts && ts->has_step ? (int64_t)ts->step : NO_LABEL;
 }

@@ -49,8 +49,7 @@ int weights_model(const struct weights *w, uint8_t ret[WEIGHTS_DIGEST]);
 /* Why the model is not told, "NAME: reason", to be freed; NULL where it is. */
 int weights_fault(const struct weights *w, char **ret);
 
-/* Reads the weights of all versions that wait for it, the oldest first. */
-/* 0, or the first error of one that is to be tried again. */
-int weights_read_waiting(struct expfs *ex, weights_stop stop, void *arg);
+/* The step (of a single file) or epoch that it says it is of, inside; NO_LABEL. */
+int64_t weights_inner(const struct weights *w, enum label kind);
 
 #endif

@@ -134,17 +134,38 @@ int weights_forget_version(struct db *db, uint64_t version)
 	return r < 0 ? r : db_run(db, "DELETE FROM holds WHERE version=?1", "i", (int64_t)version);
 }
 
+#define LABELLED(label) HOLDS "WHERE run=?1 AND " label "=?2 AND " label ">=0 AND model IS NOT NULL ORDER BY version"
+
 int holds_first_labelled(struct db *db, uint64_t run, enum label kind, int64_t label, struct holds_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r;
+	const char *sql = kind == LABEL_STEP ? LABELLED("step") " LIMIT 1" : LABELLED("epoch") " LIMIT 1";
 
-	if (kind == LABEL_STEP)
-		r = db_row(db, &st, HOLDS "WHERE run=?1 AND step=?2 AND step>=0 AND model IS NOT NULL ORDER BY version LIMIT 1",
-			   "ii", (int64_t)run, label);
-	else
-		r = db_row(db, &st, HOLDS "WHERE run=?1 AND epoch=?2 AND epoch>=0 AND model IS NOT NULL ORDER BY version LIMIT 1",
-			   "ii", (int64_t)run, label);
+	return read_one(st, db_row(db, &st, sql, "ii", (int64_t)run, label), ret);
+}
+
+int holds_last_labelled(struct db *db, uint64_t run, enum label kind, int64_t label, struct holds_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	const char *sql = kind == LABEL_STEP ? LABELLED("step") " DESC LIMIT 1" : LABELLED("epoch") " DESC LIMIT 1";
+
+	return read_one(st, db_row(db, &st, sql, "ii", (int64_t)run, label), ret);
+}
+
+int holds_list_labelled(struct db *db, uint64_t run, enum label kind, int64_t label, holds_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, kind == LABEL_STEP ? LABELLED("step") : LABELLED("epoch"), "ii", (int64_t)run, label);
+
+	return each(db, st, r, f, arg);
+}
+
+int holds_before(struct db *db, uint64_t run, uint64_t version, struct holds_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, HOLDS "WHERE run=?1 AND version<?2 AND model IS NOT NULL ORDER BY version DESC LIMIT 1", "ii",
+		       (int64_t)run, (int64_t)version);
+
 	return read_one(st, r, ret);
 }
 
@@ -206,9 +227,9 @@ int holds_last_label(struct db *db, uint64_t run, enum label kind, int64_t *ret)
 	int r;
 
 	if (kind == LABEL_STEP)
-		r = db_row(db, &st, "SELECT max(step) FROM holds WHERE run=?1 AND step>=0 AND model IS NOT NULL", "i", (int64_t)run);
+		r = db_row(db, &st, "SELECT max(step) FROM holds WHERE run=?1 AND step>=0", "i", (int64_t)run);
 	else
-		r = db_row(db, &st, "SELECT max(epoch) FROM holds WHERE run=?1 AND epoch>=0 AND model IS NOT NULL", "i", (int64_t)run);
+		r = db_row(db, &st, "SELECT max(epoch) FROM holds WHERE run=?1 AND epoch>=0", "i", (int64_t)run);
 	if (r != 1 || sqlite3_column_type(st, 0) == SQLITE_NULL)
 		return r < 0 ? r : -ENOENT;
 	*ret = sqlite3_column_int64(st, 0);
@@ -216,8 +237,8 @@ int holds_last_label(struct db *db, uint64_t run, enum label kind, int64_t *ret)
 }
 
 #define TO_RESUME(label)                                                                                                   \
-	HOLDS "WHERE run=?1 AND " label ">=0 AND " label "<?3 AND model IS NOT NULL AND parts & ?4=?4 AND (SELECT experiment" \
-	      " FROM version WHERE id=version)=?2 ORDER BY " label " DESC, version DESC LIMIT 1"
+	HOLDS "WHERE run=?1 AND " label ">=0 AND " label "<?3 AND model IS NOT NULL AND held IS NULL AND parts & ?4=?4 AND (SELECT" \
+	      " experiment FROM version WHERE id=version)=?2 ORDER BY " label " DESC, version DESC LIMIT 1"
 
 int holds_to_resume(struct db *db, uint64_t run, uint64_t experiment, enum label kind, int64_t below, unsigned parts,
 		    struct holds_row *ret)
@@ -230,6 +251,19 @@ int holds_to_resume(struct db *db, uint64_t run, uint64_t experiment, enum label
 	else
 		r = db_row(db, &st, TO_RESUME("epoch"), "iiii", (int64_t)run, (int64_t)experiment, below, (int64_t)parts);
 	return read_one(st, r, ret);
+}
+
+int holds_first_of_step(struct db *db, uint64_t experiment, int64_t step, uint64_t *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "SELECT v.id FROM version v LEFT JOIN holds h ON h.version=v.id WHERE v.experiment=?1 AND v.step=?2 AND"
+		       " v.complete=1 AND h.held IS NULL ORDER BY v.id LIMIT 1",
+		       "ii", (int64_t)experiment, step);
+
+	if (r == 1)
+		*ret = (uint64_t)sqlite3_column_int64(st, 0);
+	return r == 1 ? 0 : r == 0 ? -ENOENT : r;
 }
 
 int holds_nearest_other(struct db *db, const struct holds_row *to, struct holds_row *ret)

@@ -49,27 +49,36 @@ int weights_forget_version(struct db *db, uint64_t version);
  * -ENOENT. */
 enum label { LABEL_STEP, LABEL_EPOCH };
 int holds_first_labelled(struct db *db, uint64_t run, enum label kind, int64_t label, struct holds_row *ret);
+int holds_last_labelled(struct db *db, uint64_t run, enum label kind, int64_t label, struct holds_row *ret);
 int holds_first_with(struct db *db, uint64_t run, enum label kind, const uint8_t model[WEIGHTS_DIGEST], struct holds_row *ret);
 
 /* All versions of the run with that model and label have the weights of the other one, of label held. */
 int holds_set_other(struct db *db, const struct holds_row *like, enum label kind, uint64_t other, const char *held);
 
-/* The highest label of that kind in a run; -ENOENT. */
+/* The version of the run whose model is told before that one; -ENOENT. */
+int holds_before(struct db *db, uint64_t run, uint64_t version, struct holds_row *ret);
+
+/* The highest label of that kind in a run, whether its model is told or not; -ENOENT. */
 int holds_last_label(struct db *db, uint64_t run, enum label kind, int64_t *ret);
 
-/* The last version of an experiment in a run with all of those parts and a label below the given. -ENOENT. */
+/* The last version of an experiment in a run with all of those parts and a label below the given, which is not wrong.
+ * -ENOENT. */
 int holds_to_resume(struct db *db, uint64_t run, uint64_t experiment, enum label kind, int64_t below, unsigned parts,
 		    struct holds_row *ret);
+
+/* The first complete version of an experiment with that step whose label is not known to be wrong; -ENOENT. */
+int holds_first_of_step(struct db *db, uint64_t experiment, int64_t step, uint64_t *ret);
 
 /* The version of the run with another model that is nearest to one; -ENOENT. */
 int holds_nearest_other(struct db *db, const struct holds_row *to, struct holds_row *ret);
 
-/* Calls f for the versions with that model, the first one first. */
+/* Calls f for the versions with that model, the first one first; or for those of a run with that label whose model is
+ * told. Ends early with what f returns other than 0. */
 typedef int (*holds_fn)(void *arg, const struct holds_row *row);
+int holds_list_labelled(struct db *db, uint64_t run, enum label kind, int64_t label, holds_fn f, void *arg);
 int holds_list_model(struct db *db, const uint8_t model[WEIGHTS_DIGEST], holds_fn f, void *arg);
 
-/* Calls f for the versions of a run, or of an experiment, that have another label than their weights. Ends early with
- * what it returns other than 0. */
+/* Likewise for the versions of a run, or of an experiment, that have another label than their weights. */
 int holds_list_wrong(struct db *db, uint64_t run, holds_fn f, void *arg);
 int holds_list_wrong_of(struct db *db, uint64_t experiment, holds_fn f, void *arg);
 

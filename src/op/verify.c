@@ -48,12 +48,15 @@ static enum op_exit find_version(struct expfs *ex, const json_t *against, struct
 static enum op_exit find_step(struct expfs *ex, const char *hash, int64_t step, struct version_row *v, json_t **ret)
 {
 	struct experiment_row row;
+	uint64_t id;
 	int r = experiment_find(ex, hash, &row);
 
 	if (r == 0) {
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-		r = version_last_of_experiment(db, row.id, step, 0, v);
+		r = holds_first_of_step(db, row.id, step, &id);
+		if (r == 0)
+			r = version_get(db, id, v);
 	}
 	if (r == -ENOENT || r == -EEXIST)
 		return reply_error(ret, OP_NO, "%s@%" PRId64 ": %s", hash, step, r == -EEXIST ?
