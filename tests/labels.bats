@@ -202,6 +202,32 @@ P
     equal "$(labels | wc -l)" 1
 }
 
+@test "weights are read by a thread that the disk serves when nobody else wants it" {
+    local task
+    for task in "/proc/$(daemon_pid)/task/"*; do ionice -p "${task##*/}"; done | grep -c idle | grep -x 1
+}
+
+# What the kernel has cached of the store's largest object.
+cached() { fincore -bnro RES "$(find "$STORE/objects" -type f -printf '%s %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)"; }
+
+@test "what was there before the mount leaves nothing in the page cache when its weights are read" {
+    [[ $(stat -f -c %T "$STORE") != tmpfs ]] || skip "tmpfs is nothing but cache"
+    python3 - "$R/step_1.npz" <<'P'
+import sys, zipfile
+header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (9000000,)}"
+with zipfile.ZipFile(sys.argv[1], "w") as file:
+    file.writestr("w.npy", b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + bytes(9000000))
+P
+    wait_read step_1.npz
+    umount_store
+    [[ $(cached) -gt 8000000 ]]
+    python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); [db.execute(sql) for sql in ("DELETE FROM weights", "DELETE FROM holds", "INSERT INTO unread SELECT id FROM version")]; db.commit()' "$STORE/expfs.db"
+    mount_store
+    wait_read step_1.npz
+    [[ $(weights step_1.npz 'w["model"]') != None ]]
+    equal "$(cached)" 0
+}
+
 @test "fsck has weights read again whose tables are lost" {
     save step_7.safetensors seven
     save step_9.safetensors nine

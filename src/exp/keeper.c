@@ -9,7 +9,6 @@
 #include "exp/keeper.h"
 
 #include <string.h>
-#include <sys/resource.h>
 
 #include "exp/experiment.h"
 #include "exp/file.h"
@@ -399,9 +398,10 @@ static void *judge_main(void *arg)
 static void *weigher_main(void *arg)
 {
 	struct keeper *k = arg;
+	uint64_t old = meta_id(k->ex->meta);
 	int r = 0;
 
-	setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
+	weigh_give_way();
 	pthread_mutex_lock(&k->lock);
 	while (!k->stop) {
 		struct timespec until = ns_timespec(monotonic_ns() + (r < 0 ? LOOK_NS : TICK_NS));
@@ -410,7 +410,7 @@ static void *weigher_main(void *arg)
 			;
 		pthread_mutex_unlock(&k->lock);
 		if (!is_stopping(k) && !atomic_load(&k->ex->read_only))
-			r = weigh_waiting(k->ex, 0, is_stopping, k);
+			r = weigh_at_leisure(k->ex, old, is_stopping, k);
 		pthread_mutex_lock(&k->lock);
 	}
 	pthread_mutex_unlock(&k->lock);

@@ -1,6 +1,10 @@
 #include "exp/weigh.h"
 
+#include <linux/ioprio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "exp/compare.h"
 #include "exp/label.h"
@@ -9,6 +13,8 @@
 #include "meta/root.h"
 #include "meta/tracked.h"
 #include "util/log.h"
+
+#define REST_NS 100000000ll /* between looks whether it is to stop */
 
 int weigh_run_of(struct db *db, const struct version_row *v, uint64_t *ret)
 {
@@ -116,7 +122,8 @@ static int find_like(struct expfs *ex, struct found *f, const struct version_row
 	return r == -ECANCELED ? r : 0; /* one that cannot be read now says nothing against it */
 }
 
-static int read_version(struct expfs *ex, uint64_t id, uint64_t run, weights_stop stop, void *arg)
+/* run: others stay as they are; 0: none. */
+static int read_version(struct expfs *ex, uint64_t id, uint64_t run, bool old, weights_stop stop, void *arg)
 {
 	_cleanup_weights_ struct weights w = { 0 };
 	struct found f = { .h = { .version = id } };
@@ -133,7 +140,7 @@ static int read_version(struct expfs *ex, uint64_t id, uint64_t run, weights_sto
 	if (r == 0 && run && run != f.h.run)
 		return 0;
 	if (r == 0)
-		r = weights_load(ex, &v, stop, arg, &w);
+		r = (old ? weights_load_once : weights_load)(ex, &v, stop, arg, &w);
 	if (r == 0)
 		r = weights_model(&w, f.h.model);
 	if (r == -ENOENT || r == -ESTALE)
@@ -156,13 +163,34 @@ static int next_waiting(struct expfs *ex, uint64_t after, uint64_t *ret)
 	return unread_next(db, after, ret);
 }
 
-int weigh_waiting(struct expfs *ex, uint64_t run, weights_stop stop, void *arg)
+void weigh_give_way(void)
+{
+	setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
+	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+}
+
+static void rest(int64_t ns, weights_stop stop, void *arg)
+{
+	int64_t until = monotonic_ns() + ns, left;
+
+	while ((left = until - monotonic_ns()) > 0 && !(stop && stop(arg))) {
+		struct timespec nap = ns_timespec(MIN(left, REST_NS));
+
+		nanosleep(&nap, NULL);
+	}
+}
+
+static int weigh(struct expfs *ex, uint64_t run, uint64_t old, weights_stop stop, void *arg)
 {
 	uint64_t id = 0;
 	int r, first = 0;
 
 	while (!(stop && stop(arg)) && next_waiting(ex, id, &id) == 0) {
-		r = read_version(ex, id, run, stop, arg);
+		int64_t begin = monotonic_ns();
+
+		r = read_version(ex, id, run, id < old, stop, arg);
+		if (id < old)
+			rest(monotonic_ns() - begin, stop, arg);
 		if (r == -ECANCELED || expfs_takes_nothing(r))
 			return r;
 		if (r < 0)
@@ -171,4 +199,14 @@ int weigh_waiting(struct expfs *ex, uint64_t run, weights_stop stop, void *arg)
 		first = first ? first : r;
 	}
 	return first;
+}
+
+int weigh_waiting(struct expfs *ex, uint64_t run, weights_stop stop, void *arg)
+{
+	return weigh(ex, run, 0, stop, arg);
+}
+
+int weigh_at_leisure(struct expfs *ex, uint64_t old, weights_stop stop, void *arg)
+{
+	return weigh(ex, 0, old, stop, arg);
 }

@@ -1,5 +1,6 @@
 #include "exp/weights.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,7 +97,8 @@ static int read_pinned(struct expfs *ex, int fd, struct weights_file *f, weights
 	return refuse(ex, &f->row, "array that does not unpack");
 }
 
-static int read_file(struct expfs *ex, uint64_t object, struct weights_file *f, weights_stop stop, void *arg)
+/* once: nobody will want it again soon. */
+static int read_file(struct expfs *ex, uint64_t object, struct weights_file *f, bool once, weights_stop stop, void *arg)
 {
 	_cleanup_(cleanup_object) struct object *o = NULL;
 	int fd, r;
@@ -108,12 +110,15 @@ static int read_file(struct expfs *ex, uint64_t object, struct weights_file *f, 
 	r = get_row(ex, object, &f->row);
 	if (r < 0 || f->row.why)
 		return r;
+	once = once && !object_in_use(ex->store, object);
 	r = object_get(ex->store, object, &o);
 	if (r == 0)
 		r = object_pin(o, &fd);
 	if (r < 0)
 		return r;
 	r = read_pinned(ex, fd, f, stop, arg);
+	if (once)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	object_unpin(o);
 	return r;
 }
@@ -164,7 +169,7 @@ static int count(const struct tensors *ts, size_t *tensors, size_t *bytes)
 	return *tensors > TENSORS_MAX || *bytes > TENSORS_MEMORY_MAX ? -E2BIG : 0;
 }
 
-int weights_load(struct expfs *ex, const struct version_row *v, weights_stop stop, void *arg, struct weights *ret)
+static int load(struct expfs *ex, const struct version_row *v, bool once, weights_stop stop, void *arg, struct weights *ret)
 {
 	_cleanup_weights_ struct weights w = { 0 };
 	size_t tensors = 0, bytes = 0;
@@ -178,7 +183,7 @@ int weights_load(struct expfs *ex, const struct version_row *v, weights_stop sto
 		r = add_file(&w, v->object, NULL);
 	}
 	for (size_t i = 0; i < w.n && r == 0; i++) {
-		r = read_file(ex, w.v[i].row.object, &w.v[i], stop, arg);
+		r = read_file(ex, w.v[i].row.object, &w.v[i], once, stop, arg);
 		w.parts |= w.v[i].row.parts;
 		if (r == 0 && w.v[i].ts)
 			r = count(w.v[i].ts, &tensors, &bytes);
@@ -188,6 +193,16 @@ int weights_load(struct expfs *ex, const struct version_row *v, weights_stop sto
 	*ret = w;
 	w = (struct weights){ 0 };
 	return 0;
+}
+
+int weights_load(struct expfs *ex, const struct version_row *v, weights_stop stop, void *arg, struct weights *ret)
+{
+	return load(ex, v, false, stop, arg, ret);
+}
+
+int weights_load_once(struct expfs *ex, const struct version_row *v, weights_stop stop, void *arg, struct weights *ret)
+{
+	return load(ex, v, true, stop, arg, ret);
 }
 
 int weights_load_outside(int fd, weights_stop stop, void *arg, struct weights *ret)

@@ -29,6 +29,9 @@ struct weights {
 /* Reads what was not read yet. 0; -ECANCELED as stop says; -E2BIG: it has more files, tensors or names than are read
  * (format/tensors.h); other errors. */
 int weights_load(struct expfs *ex, const struct version_row *v, weights_stop stop, void *arg, struct weights *ret);
+
+/* For one that nobody will want again soon: what the kernel has cached of files that nobody has open goes. */
+int weights_load_once(struct expfs *ex, const struct version_row *v, weights_stop stop, void *arg, struct weights *ret);
 void weights_free(struct weights *w);
 
 /* The same of a regular file outside of the store, whose descriptor it takes over. */
