@@ -158,6 +158,22 @@ P
     equal "$(labels)" "/runs/r/best_step_8.npz labelled step 8, holds step 7: its weights are those of /runs/r/step_7.npz"
 }
 
+@test "a checkpoint of torch.distributed.checkpoint is read by its metadata, and refused without them" {
+    mkdir "$R/checkpoint-1" "$R/checkpoint-2"
+    cp "$EXPFS_SRCDIR/tests/data/format/dcp.distcp" "$R/checkpoint-1/__0_0.distcp"
+    cp "$EXPFS_SRCDIR/tests/data/format/dcp.distcp" "$R/checkpoint-2/__0_0.distcp"
+    cp "$EXPFS_SRCDIR/tests/data/format/dcp.metadata" "$R/checkpoint-1/.metadata"
+    echo none >"$R/checkpoint-2/.metadata"
+    wait_until test -e "$R/.expfs/step/1" -a -e "$R/.expfs/step/2"
+    wait_read checkpoint-1 checkpoint-2
+    [[ $(weights checkpoint-1 'w["model"]') != None ]]
+    equal "$(weights checkpoint-1 'w["parts"]')" "['optimizer']"
+    equal "$(weights checkpoint-2 'w["model"], w["why"]')" "(None, '__0_0.distcp: pickle opcode that is not known')"
+    remount
+    [[ $(weights checkpoint-1 'w["model"]') != None ]]
+    equal "$(labels)" ""
+}
+
 @test "a checkpoint of more tensors than are read is said to be one, and takes no more memory than one file may" {
     mkdir "$R/checkpoint-1"
     python3 - "$R/checkpoint-1" <<'P'

@@ -22,6 +22,18 @@ int inside_tensors(int fd, uint64_t size, struct tensors **ret, const char **ret
 	return tensors_read(fd, size, ret, ret_why);
 }
 
+int inside_distcp(int fd, uint64_t size, struct tensors **ret, const char **ret_why)
+{
+	scoped_lock(&reading);
+	return distcp_read(fd, size, ret, ret_why);
+}
+
+int inside_distcp_names(int fd, uint64_t size, struct distcp_names **ret, const char **ret_why)
+{
+	scoped_lock(&reading);
+	return distcp_names_read(fd, size, ret, ret_why);
+}
+
 static int read_tensors(struct expfs *ex, uint64_t object, struct tensors **ret)
 {
 	_cleanup_(cleanup_object) struct object *o = NULL;

@@ -4,7 +4,7 @@
 #define EXPFS_INSIDE_H
 
 #include "exp/expfs.h"
-#include "format/tensors.h"
+#include "format/distcp.h"
 #include "meta/tracked.h"
 
 /* The structure of the model (format/structure.h) without its first line; "" where the file tells none. To be freed. */
@@ -13,7 +13,9 @@ int inside_structure(struct expfs *ex, uint64_t object, char **ret);
 /* The step that it was saved at (format/tensors.h); NO_STEP where the file tells none, or cannot be read now. */
 int64_t inside_step(struct expfs *ex, uint64_t object);
 
-/* tensors_read(), one at a time, too. */
+/* tensors_read(), or what is the like of it for format/distcp.h, one at a time, too. */
 int inside_tensors(int fd, uint64_t size, struct tensors **ret, const char **ret_why);
+int inside_distcp(int fd, uint64_t size, struct tensors **ret, const char **ret_why);
+int inside_distcp_names(int fd, uint64_t size, struct distcp_names **ret, const char **ret_why);
 
 #endif

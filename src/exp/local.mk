@@ -43,6 +43,7 @@ libexpfs_a_SOURCES += \
 	src/exp/inside.c src/exp/inside.h \
 	src/exp/structure.c src/exp/structure.h \
 	src/exp/weights.c src/exp/weights.h src/exp/weigh.c src/exp/weigh.h \
+	src/exp/weights_distcp.c src/exp/weights_distcp.h \
 	src/exp/label.c src/exp/label.h \
 	src/exp/compare.c src/exp/compare.h src/exp/side.c src/exp/side.h \
 	src/exp/verify.c src/exp/verify_find.c src/exp/verify.h src/exp/verify_part.h \

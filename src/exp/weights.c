@@ -6,6 +6,7 @@
 
 #include "exp/entries.h"
 #include "exp/inside.h"
+#include "exp/weights_distcp.h"
 #include "format/checkpoint_name.h"
 #include "format/parts.h"
 #include "meta/content.h"
@@ -85,7 +86,7 @@ static int read_pinned(struct expfs *ex, int fd, struct weights_file *f, weights
 	int r = io_stat(fd, &st);
 
 	if (r == 0)
-		r = inside_tensors(fd, (uint64_t)st.st_size, &f->ts, &why);
+		r = (f->name && weights_is_distcp(f->name) ? inside_distcp : inside_tensors)(fd, (uint64_t)st.st_size, &f->ts, &why);
 	if (r == -EBADMSG)
 		return refuse(ex, &f->row, why);
 	if (r == 0)
@@ -158,7 +159,9 @@ static int add_member(void *arg, const struct member_row *m, const char *name)
 	struct weights *w = arg;
 
 	w->parts |= parts_of_member(name);
-	return role_weights_suffix(last, strlen(last)) ? add_file(w, m->object, name) : 0;
+	if (strcmp(name, ".metadata") == 0)
+		w->metadata = m->object;
+	return role_weights_suffix(last, strlen(last)) || weights_is_distcp(name) ? add_file(w, m->object, name) : 0;
 }
 
 /* What one file may hold, all of a checkpoint may. */
@@ -188,6 +191,8 @@ static int load(struct expfs *ex, const struct version_row *v, bool once, weight
 		if (r == 0 && w.v[i].ts)
 			r = count(w.v[i].ts, &tensors, &bytes);
 	}
+	if (r == 0)
+		r = weights_name_distcp(ex, &w);
 	if (r < 0)
 		return r;
 	*ret = w;

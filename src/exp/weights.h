@@ -24,6 +24,7 @@ struct weights {
 	struct weights_file *v;
 	size_t n;
 	unsigned parts; /* enum part, of all its files */
+	uint64_t metadata; /* the object of .metadata (format/distcp.h), or 0 */
 };
 
 /* Reads what was not read yet. 0; -ECANCELED as stop says; -E2BIG: it has more files, tensors or names than are read

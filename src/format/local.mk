@@ -24,6 +24,7 @@ libexpfs_a_SOURCES += \
 	src/format/pickle.c src/format/pickle.h \
 	src/format/pickle_scan.c src/format/pickle_scan.h \
 	src/format/pickle_line.c src/format/pickle_object.c \
+	src/format/distcp.c src/format/distcp.h src/format/distcp_names.c \
 	src/format/dtype.c src/format/dtype.h \
 	src/format/elements.c src/format/elements.h \
 	src/format/tensors.c src/format/tensors.h src/format/tensors_read.c \

@@ -171,6 +171,13 @@ unsigned parts_of(value *top)
 	return l.parts;
 }
 
+unsigned parts_of_key(struct pickle_bytes key)
+{
+	unsigned parts = parts_of_name((const char *)key.p, key.len);
+
+	return (parts & RNG) == RNG ? parts & ~RNG : parts;
+}
+
 unsigned parts_of_member(const char *path)
 {
 	static const struct {

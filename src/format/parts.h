@@ -27,6 +27,9 @@ enum part {
  */
 unsigned parts_of(const struct pickle_value *top);
 
+/* Of a key alone; of random numbers only where it says whose. */
+unsigned parts_of_key(struct pickle_bytes key);
+
 /* Of a file of a checkpoint directory whose name says it: optimizer.pt, rng_state_0.pth, trainer_state.json … */
 unsigned parts_of_member(const char *path);
 

@@ -16,6 +16,7 @@
 
 #define TENSOR_DIMS_MAX 64
 #define TENSOR_COMPONENT_NAME_MAX 255u
+#define TENSOR_NAME_MAX ((size_t)64 << 10)
 #define TENSORS_MAX ((size_t)1 << 18)
 #define TENSORS_MEMORY_MAX ((size_t)32 << 20) /* of names, shapes and the directory of a zip file */
 
@@ -33,8 +34,9 @@ struct tensor {
 	bool model;   /* belongs to the model: format/torch.h tells the rule */
 	bool located; /* else what follows means nothing, and */
 	const char *why; /* says what it is instead, "a tensor on no device"; static text */
+	uint64_t blob; /* of a .distcp (format/distcp.h): where in the file the zip file begins that it lies in */
 	unsigned n_components; /* if not 0, its content is that of other tensors, located ones without components, */
-	const struct tensor *components; /* with names of at most TENSOR_COMPONENT_NAME_MAX bytes; and only this is told */
+	struct tensor *components; /* with names of at most TENSOR_COMPONENT_NAME_MAX bytes; and only this is told */
 	bool big_endian;
 	unsigned item;		     /* bytes of an element */
 	const uint64_t *strides;     /* in elements */
@@ -85,6 +87,9 @@ int tensor_compare_places(const struct tensor *a, const struct tensor *b);
 
 /* What follows is for the formats. All that a tensor refers to lies in the
  * arena; errors as in format/window.h. */
+
+/* tensors_read() of what f reads from ts->w. */
+int tensors_read_as(int fd, uint64_t size, int (*f)(struct tensors *ts), struct tensors **ret, const char **ret_why);
 
 /* Adds a copy of *t, and reads its value if it tells the step. */
 int tensors_add(struct tensors *ts, const struct tensor *t);

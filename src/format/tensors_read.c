@@ -95,8 +95,9 @@ static int read_zip(struct tensors *ts)
 	return window_bad(ts->w, "zip file that is neither torch's nor numpy's");
 }
 
-static int read_any(struct window *w, struct tensors *ts)
+static int read_any(struct tensors *ts)
 {
+	struct window *w = ts->w;
 	uint8_t head[TAR_MAGIC_AT + 5] = { 0 };
 	size_t n = (size_t)MIN(w->size, sizeof(head));
 	int r;
@@ -117,7 +118,7 @@ static int read_any(struct window *w, struct tensors *ts)
 	return window_bad(w, "no file of tensors that can be read here");
 }
 
-int tensors_read(int fd, uint64_t size, struct tensors **ret, const char **ret_why)
+int tensors_read_as(int fd, uint64_t size, int (*f)(struct tensors *ts), struct tensors **ret, const char **ret_why)
 {
 	_cleanup_free_ uint8_t *buf = malloc(WINDOW_SIZE);
 	_cleanup_tensors_ struct tensors *ts = calloc(1, sizeof(*ts));
@@ -129,7 +130,7 @@ int tensors_read(int fd, uint64_t size, struct tensors **ret, const char **ret_w
 		return -ENOMEM;
 	ts->arena.limit = TENSORS_MEMORY_MAX;
 	ts->w = &w;
-	r = read_any(&w, ts);
+	r = f(ts);
 	ts->w = NULL;
 	if (r < 0) {
 		*ret_why = w.why;
@@ -137,4 +138,9 @@ int tensors_read(int fd, uint64_t size, struct tensors **ret, const char **ret_w
 	}
 	*ret = steal(&ts);
 	return 0;
+}
+
+int tensors_read(int fd, uint64_t size, struct tensors **ret, const char **ret_why)
+{
+	return tensors_read_as(fd, size, read_any, ret, ret_why);
 }

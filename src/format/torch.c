@@ -17,7 +17,6 @@
 #define DEPTH_MAX 128
 #define VISITS_MAX (1u << 23)
 #define WHOLE_MAX 0x1p53 /* beyond, floats leave integers out */
-#define NAME_LEN_MAX ((size_t)64 << 10)
 
 typedef const struct pickle_value value;
 
@@ -37,7 +36,7 @@ struct walk {
 	struct choice choice;
 	unsigned parts; /* of the name */
 	size_t len;	/* of the name; what is beyond the room for it is not kept */
-	char name[NAME_LEN_MAX + 1];
+	char name[TENSOR_NAME_MAX + 1];
 };
 
 static int bad(struct walk *w, const char *why)
@@ -54,7 +53,7 @@ bool torch_is(const struct records *rs)
 
 static void append(struct walk *w, const void *p, size_t n)
 {
-	if (w->len <= NAME_LEN_MAX && n <= NAME_LEN_MAX - w->len)
+	if (w->len <= TENSOR_NAME_MAX && n <= TENSOR_NAME_MAX - w->len)
 		memcpy(w->name + w->len, p, n);
 	w->len += n;
 }
@@ -94,7 +93,7 @@ static void append_key(struct walk *w, value *key)
 
 static const char *name_text(struct walk *w)
 {
-	if (w->len > NAME_LEN_MAX)
+	if (w->len > TENSOR_NAME_MAX)
 		return NULL;
 	w->name[w->len] = '\0';
 	return w->name;
@@ -147,9 +146,7 @@ static bool is_word(const char *word, size_t len, const char *other)
 	return len == strlen(other) && begins_with(word, len, other);
 }
 
-/* Whether the tensor, below this top-level key or its value, is of something
- * else than the model. */
-static bool is_other(struct pickle_bytes key, bool below)
+bool torch_is_other(struct pickle_bytes key, bool below)
 {
 	const char *p = (const char *)key.p, *end = p + key.len;
 
@@ -172,14 +169,18 @@ static bool is_other(struct pickle_bytes key, bool below)
 static const char *const model_keys[] = { "model", "model_state_dict", "state_dict", "module" };
 #define MODEL_KEYS ARRAY_SIZE(model_keys)
 
-/* The place of a top-level key in the order of choice; MODEL_KEYS for others. */
+size_t torch_model_rank(struct pickle_bytes key)
+{
+	for (size_t i = 0; i < MODEL_KEYS; i++)
+		if (pickle_bytes_are(key, model_keys[i]))
+			return i;
+	return SIZE_MAX;
+}
+
+/* The place of a top-level key in the order of choice. */
 static size_t model_rank(value *key)
 {
-	size_t i = 0;
-
-	while (i < MODEL_KEYS && !pickle_is_str(key, model_keys[i]))
-		i++;
-	return i;
+	return key->kind == PICKLE_STR ? torch_model_rank(key->bytes) : SIZE_MAX;
 }
 
 /* The walk */
@@ -226,7 +227,7 @@ static int visit_top(struct walk *w, value *key, value *v)
 	if (below && model_rank(key) < w->choice.rank)
 		w->choice = (struct choice){ model_rank(key), from, ts->n, key->bytes.len + 1 };
 	for (size_t i = from; i < ts->n; i++)
-		ts->v[i].model = key->kind != PICKLE_STR || !is_other(key->bytes, below);
+		ts->v[i].model = key->kind != PICKLE_STR || !torch_is_other(key->bytes, below);
 	return 0;
 }
 
@@ -332,12 +333,13 @@ static int walk_all(struct walk *w, value *top)
 {
 	const struct choice *c = &w->choice;
 	struct tensors *ts = w->ts;
+	size_t from = ts->n;
 	int r;
 
 	w->top = pickle_entries(top);
-	w->choice.rank = MODEL_KEYS;
+	w->choice.rank = SIZE_MAX;
 	r = visit(w, top);
-	for (size_t i = 0; c->to > 0 && i < ts->n; i++) {
+	for (size_t i = from; c->to > 0 && i < ts->n; i++) {
 		ts->v[i].model = i >= c->from && i < c->to;
 		ts->v[i].inner = ts->v[i].model ? c->inner : 0;
 	}

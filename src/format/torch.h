@@ -3,6 +3,7 @@
 #ifndef EXPFS_FORMAT_TORCH_H
 #define EXPFS_FORMAT_TORCH_H
 
+#include "format/pickle.h"
 #include "format/records.h"
 
 bool torch_is(const struct records *rs);
@@ -28,5 +29,10 @@ bool torch_is(const struct records *rs);
  *
  * Errors as in format/window.h. */
 int torch_read(struct tensors *ts, const struct records *rs);
+
+/* That rule: the place of a top-level key among those of the model, SIZE_MAX for others; whether a tensor below the key,
+ * or its value, is of something else than the model. */
+size_t torch_model_rank(struct pickle_bytes key);
+bool torch_is_other(struct pickle_bytes key, bool below);
 
 #endif

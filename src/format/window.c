@@ -8,7 +8,7 @@ int window_read(struct window *w, uint64_t off, void *buf, size_t n)
 
 	if (off > w->size || n > w->size - off)
 		return window_bad(w, "ends too early");
-	r = io_pread(w->fd, buf, n, off);
+	r = io_pread(w->fd, buf, n, w->base + off);
 	if (r < 0)
 		return (int)r;
 	return (size_t)r == n ? 0 : window_bad(w, "shorter than its size");

@@ -14,7 +14,8 @@
 
 struct window {
 	int fd;
-	uint64_t size;   /* of the file */
+	uint64_t base;   /* where what is read begins in the file */
+	uint64_t size;   /* of it */
 	const char *why; /* what is wrong with it; static text */
 	uint8_t *buf;    /* WINDOW_SIZE bytes, of which len stand for those at off */
 	uint64_t off;

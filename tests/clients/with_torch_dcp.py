@@ -6,7 +6,7 @@ import shutil
 import torch
 import torch.distributed.checkpoint as dcp
 
-from client import after_remount, fresh, main, test, view
+from client import after_remount, equal, expfs, fresh, main, test, view
 
 
 def state(step):
@@ -69,6 +69,15 @@ def latest(top):
     assert os.listdir(branch / "step") == ["90", "100", "110", "120", "130"], os.listdir(branch / "step")
     assert_holds(branch / "latest", 130)
     assert_holds(branch / "step" / "104", 100)
+
+
+@test("the weights of each are those of a file of the same model, and of no other")
+def weights(top):
+    (top / "runs" / "plain").mkdir()
+    torch.save(state(100)["model"], top / "runs/plain/step_100.pt")
+    for step in 90, 100, 120:
+        found = expfs(top, "diff", f"runs/dcp/{step}", "runs/plain/step_100.pt")["counts"]
+        equal({kind: n for kind, n in found.items() if n}, {"equal": 8} if step == 100 else {"content": 8})
 
 
 @after_remount("every checkpoint still loads equal")

@@ -1,6 +1,7 @@
 /* The first byte tells what the others are: '0' a file, '1' the pickle of one of
  * torch, '2' an array of numpy, '3' the header of safetensors; the rest of the
- * file is then sound. The linker gives io_pread() to the one here (--wrap). */
+ * file is then sound. '4' is a .distcp, '5' the .metadata of one. The linker gives io_pread() to the one here (--wrap). */
+#include "format/distcp.h"
 #include "format/identity.h"
 #include "format/structure.h"
 #include "fuzz.h"
@@ -135,14 +136,33 @@ static void check_digests(const struct tensors *ts)
 	must(identity_get(id, model) >= 0);
 }
 
-static int check(void)
+/* What has a name lies in the file that is named. */
+static int check_names(void)
+{
+	_cleanup_distcp_names_ struct distcp_names *names = NULL;
+	struct tensor t = { .name = "x", .name_len = 1 };
+	struct tensors ts = { .v = &t, .n = 1, .arena.limit = TENSORS_MEMORY_MAX };
+	const char *why = "";
+	unsigned parts = 0;
+	int r = distcp_names_read(-1, file_size, &names, &why);
+
+	must(r == 0 ? names && !why : r == -EBADMSG && why && *why && !names);
+	if (r == 0) {
+		r = distcp_name(names, "__0_0.distcp", &ts, &parts, &why);
+		must(r == 0 ? t.name[t.name_len] == '\0' && t.inner <= t.name_len : r == -EBADMSG && why);
+		arena_clear(&ts.arena);
+	}
+	return 0;
+}
+
+static int check(bool distcp)
 {
 	_cleanup_tensors_ struct tensors *ts = NULL;
 	_cleanup_free_ char *text = NULL;
 	uint8_t digest[STRUCTURE_DIGEST_SIZE];
 	const char *why = "";
 	size_t len;
-	int r = tensors_read(-1, file_size, &ts, &why);
+	int r = (distcp ? distcp_read : tensors_read)(-1, file_size, &ts, &why);
 
 	if (r < 0) {
 		must(r == -EBADMSG && why && *why && !ts);
@@ -168,7 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file = malloc(room);
 	must(file);
 	make_file(data, size);
-	r = check();
+	r = *data == '5' ? check_names() : check(*data == '4');
 	free(file);
 	return r;
 }

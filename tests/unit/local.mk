@@ -22,6 +22,7 @@ unit_tests = \
 	tests/unit/test_role \
 	tests/unit/test_tensors \
 	tests/unit/test_tensors_formats \
+	tests/unit/test_distcp \
 	tests/unit/test_tensor_content \
 	tests/unit/test_pyjson \
 	tests/unit/test_snapshot \
@@ -73,6 +74,8 @@ tests_unit_test_tensors_SOURCES = tests/unit/test_tensors.c tests/unit/test.h te
 tests_unit_test_tensors_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_tensor_content_SOURCES = tests/unit/test_tensor_content.c tests/unit/test.h
 tests_unit_test_tensor_content_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_distcp_SOURCES = tests/unit/test_distcp.c tests/unit/test.h tests/unit/bytes.c tests/unit/bytes.h tests/unit/tensors.c tests/unit/tensors.h
+tests_unit_test_distcp_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_tensors_formats_SOURCES = tests/unit/test_tensors_formats.c tests/unit/test.h tests/unit/bytes.c tests/unit/bytes.h tests/unit/tensors.c tests/unit/tensors.h
 tests_unit_test_tensors_formats_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_pyjson_SOURCES = tests/unit/test_pyjson.c tests/unit/test.h
@@ -96,6 +99,8 @@ EXTRA_DIST += \
 	tests/data/format/README \
 	tests/data/format/__0_0.distcp \
 	tests/data/format/d.parquet \
+	tests/data/format/dcp.distcp \
+	tests/data/format/dcp.metadata \
 	tests/data/format/deflated.npz \
 	tests/data/format/step.npz \
 	tests/data/format/legacy.pt \
