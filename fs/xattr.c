@@ -11,9 +11,11 @@
 #include "exp/experiment.h"
 #include "exp/metric.h"
 #include "exp/path.h"
+#include "format/parts.h"
 #include "fs.h"
 #include "gate.h"
 #include "meta/content.h"
+#include "meta/weights.h"
 #include "meta/xattr.h"
 #include "store/digest.h"
 #include "util/io.h"
@@ -218,6 +220,25 @@ static int complete_value(struct fs *fs, uint64_t ino, char **ret)
 	return r < 0 ? r : number(c.complete, ret);
 }
 
+/* What is beside the model of the checkpoint that it holds, once that was read; "" where there is nothing. */
+static int parts_value(struct fs *fs, uint64_t ino, char **ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	char parts[PARTS_TEXT];
+	struct tracked_row t;
+	struct holds_row h;
+	int r = checkpoint_tracked(fs->ex, ino, &t);
+
+	if (r < 0)
+		return r;
+	db = meta_reader(fs->ex->meta);
+	r = holds_get(db, t.head, &h);
+	if (r < 0)
+		return r;
+	parts_text(h.parts, parts);
+	return text(parts, ret);
+}
+
 static int tier_value(struct fs *fs, uint64_t ino, char **ret)
 {
 	return text("hot", ret);
@@ -268,7 +289,7 @@ static const struct {
 	{ "role", role_value },         { "step", step_value },       { "complete", complete_value },
 	{ "digest", digest_value },     { "sha256", sha256_value },   { "version", version_value },
 	{ "stored_bytes", stored_value }, { "tier", tier_value },
-	{ "hash", experiment_value },    { "branch", branch_value },
+	{ "hash", experiment_value },    { "branch", branch_value },   { "parts", parts_value },
 };
 
 /* Of anything with a role. */

@@ -134,3 +134,21 @@ PY
     cp -a "$R/step_1.pt" "$R/step_2.pt"
     equal "$(xattr "$R/step_2.pt" user.expfs.step)" 2
 }
+
+@test "user.expfs.parts tells what a resume finds beside the model, once that was read" {
+    local weights=$EXPFS_SRCDIR/tests/weights.py
+    python3 "$weights" "$R/step_1.pt" '{"model": {"a": w(1)}, "optimizer": {"m": w(2)}, "rng": {"torch": w(3), "numpy": w(4)}, "sampler": {"at": 5}}'
+    python3 "$weights" "$R/step_2.pt" '{"model": {"a": w(1)}}'
+    mkdir -p "$R/checkpoint-5"
+    python3 "$weights" "$R/checkpoint-5/model.safetensors" '{"a": w(1)}'
+    python3 "$weights" "$R/checkpoint-5/optimizer.pt" '{"state": {0: {"m": w(2)}}}'
+    echo '{"global_step": 5}' >"$R/checkpoint-5/trainer_state.json"
+    wait_until getfattr -n user.expfs.parts "$R/checkpoint-5"
+    equal "$(xattr "$R/step_1.pt" user.expfs.parts)" optimizer,rng-numpy,rng-torch,data-loader
+    getfattr -n user.expfs.parts "$R/step_2.pt"
+    equal "$(xattr "$R/step_2.pt" user.expfs.parts)" ""
+    equal "$(xattr "$R/checkpoint-5" user.expfs.parts)" optimizer,data-loader
+    ! getfattr -n user.expfs.parts "$R/checkpoint-5/optimizer.pt"
+    ! getfattr -n user.expfs.parts "$R/config.yaml"
+    [[ $(errno_of setfattr -n user.expfs.parts -v x "$R/step_1.pt") == "Operation not permitted" ]]
+}

@@ -203,3 +203,17 @@ const char *part_name(unsigned i)
 
 	return names[i];
 }
+
+void parts_text(unsigned parts, char ret[PARTS_TEXT])
+{
+	char *p = ret;
+
+	*p = 0;
+	for (unsigned i = 0; i < PARTS; i++) {
+		if (!(parts & 1u << i))
+			continue;
+		if (p > ret)
+			*p++ = ',';
+		p = stpcpy(p, part_name(i));
+	}
+}

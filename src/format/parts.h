@@ -36,4 +36,8 @@ unsigned parts_of_member(const char *path);
 /* Its name, such as "optimizer" or "rng-torch": i from 0 to PARTS-1. */
 const char *part_name(unsigned i);
 
+/* The names of all that there are, with ',' between them. */
+#define PARTS_TEXT 128
+void parts_text(unsigned parts, char ret[PARTS_TEXT]);
+
 #endif
