@@ -55,6 +55,7 @@ bats_tests = \
 	tests/labels_in_doubt.bats \
 	tests/verify.bats \
 	tests/verify_records.bats \
+	tests/verify_part_of.bats \
 	tests/same_weights.bats \
 	tests/diff.bats \
 	tests/experiment_views.bats \

@@ -68,6 +68,8 @@ static enum op_exit print(const json_t *a)
 	print_counts("beside", json_object_get(a, "beside"));
 	json_array_foreach (json_object_get(a, "holds"), i, j)
 		print_version(i ? "" : "holds", j);
+	json_array_foreach (json_object_get(a, "part_of"), i, j)
+		print_version(i ? "" : "part of", j);
 	print_version(cmd_number(a, "exit") == 10 ? "recover" : "rerun from", json_object_get(a, "instead"));
 	if (json_is_object(json_object_get(a, "control")))
 		print_version("control", json_object_get(a, "control"));
@@ -162,8 +164,8 @@ const struct command cmd_verify = {
 		"committed under its step or epoch; or against another version, a checkpoint of\n"
 		"an experiment, or a file outside of the mount. Names do not count for a prefix,\n"
 		"nor does what the other has beside the model. It also tells which checkpoints\n"
-		"the weights are really those of. As a control the comparison is made again with\n"
-		"other weights, and has to tell them apart.\n"
+		"the weights are really those of, or a part of. As a control the comparison is\n"
+		"made again with other weights, and has to tell them apart.\n"
 		"\n"
 		"  --against X    what it is held against\n"
 		"  --store STORE  the store, mounted or not\n"

@@ -46,7 +46,7 @@ libexpfs_a_SOURCES += \
 	src/exp/weights_distcp.c src/exp/weights_distcp.h \
 	src/exp/label.c src/exp/label.h \
 	src/exp/compare.c src/exp/compare.h src/exp/side.c src/exp/side.h \
-	src/exp/verify.c src/exp/verify_find.c src/exp/verify.h src/exp/verify_part.h \
+	src/exp/verify.c src/exp/verify_find.c src/exp/verify_part_of.c src/exp/verify.h src/exp/verify_part.h \
 	src/exp/state.c src/exp/state.h \
 	src/exp/point.c src/exp/point.h \
 	src/exp/kept.c src/exp/kept.h \

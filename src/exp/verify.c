@@ -308,6 +308,8 @@ static int ask(struct question *q)
 	if (r == 0)
 		r = verify_find_held(q);
 	if (r == 0)
+		r = verify_find_whole(q);
+	if (r == 0)
 		r = hold_unreadable(q, &q->ret->candidate_weights, "checkpoint", &held);
 	if (r < 0 || held)
 		return r;

@@ -33,6 +33,8 @@ struct verified {
 	uint64_t instead;             /* the version to recover, or to run again from */
 	uint64_t held[VERIFY_HELD_MAX]; /* other versions with the candidate's weights, the first ones */
 	size_t n_held;
+	uint64_t part_of[VERIFY_HELD_MAX]; /* versions that have its model's tensors among others, the first ones */
+	size_t n_part_of;
 	uint64_t control;             /* the version that was the negative control; 0: a state with one bit changed */
 	size_t control_differs;       /* tensors that told it from the reference; 0: it was not made */
 };

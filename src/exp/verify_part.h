@@ -27,6 +27,10 @@ int verify_find_labelled(struct question *q, struct version_row *ret);
 /* Fills in the other versions that hold the weights of the candidate. */
 int verify_find_held(struct question *q);
 
+/* Fills in those of whose tensors the candidate's model is a part, names behind a prefix or not; of its run, and as far as
+ * a bounded search finds them. */
+int verify_find_whole(struct question *q);
+
 /* A version in the store, other than the candidate, that is what the reference, a file outside, is. */
 int verify_find_equal(struct question *q, uint64_t *ret);
 

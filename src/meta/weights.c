@@ -169,6 +169,15 @@ int holds_before(struct db *db, uint64_t run, uint64_t version, struct holds_row
 	return read_one(st, r, ret);
 }
 
+int holds_after(struct db *db, uint64_t run, uint64_t version, struct holds_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, HOLDS "WHERE run=?1 AND version>?2 AND model IS NOT NULL ORDER BY version LIMIT 1", "ii",
+		       (int64_t)run, (int64_t)version);
+
+	return read_one(st, r, ret);
+}
+
 int holds_first_with(struct db *db, uint64_t run, enum label kind, const uint8_t model[WEIGHTS_DIGEST], struct holds_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;

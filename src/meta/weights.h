@@ -55,8 +55,9 @@ int holds_first_with(struct db *db, uint64_t run, enum label kind, const uint8_t
 /* All versions of the run with that model and label have the weights of the other one, of label held. */
 int holds_set_other(struct db *db, const struct holds_row *like, enum label kind, uint64_t other, const char *held);
 
-/* The version of the run whose model is told before that one; -ENOENT. */
+/* The version of the run whose model is told before that one, or after it; -ENOENT. */
 int holds_before(struct db *db, uint64_t run, uint64_t version, struct holds_row *ret);
+int holds_after(struct db *db, uint64_t run, uint64_t version, struct holds_row *ret);
 
 /* The highest label of that kind in a run, whether its model is told or not; -ENOENT. */
 int holds_last_label(struct db *db, uint64_t run, enum label kind, int64_t *ret);

@@ -77,7 +77,7 @@ enum op_exit op_signal(struct expfs *ex, const struct op_caller *caller, const j
  * absolute path outside of the store, or neither: the first version under its label} → {"path", "answer": ACCEPT, RECOVER,
  * RECAPTURE, RERUN or HOLD, "exit": that of the command, "why": or null, "reference": {"path", "version", "step", "epoch"},
  * {"file"} or null, "model" and "beside": {"equal", "tied", "content", "type", "shape", "missing", "extra", "untold": tensors},
- * "different": [{"name", "difference"}], "holds": [version as reference], "instead": likewise or null, "control": likewise, null:
+ * "different": [{"name", "difference"}], "holds": [version as reference], "part_of": likewise, "instead": likewise or null, "control": likewise, null:
  * one bit was changed, "control_differs": tensors}. OP_NO: nothing is known of a path, {"error"} says so. */
 enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 

@@ -128,16 +128,24 @@ static json_t *names_json(const struct comparison *c)
 	return list;
 }
 
+static json_t *versions_json(struct expfs *ex, const uint64_t *ids, size_t n)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, version_json(ex, ids[i]));
+	return list;
+}
+
 static json_t *answer(struct expfs *ex, const char *path, const struct verified *v, const char *file)
 {
-	json_t *held = json_array(), *reference = file ? json_pack("{s:o}", "file", reply_text(file)) : version_json(ex, v->reference);
+	json_t *reference = file ? json_pack("{s:o}", "file", reply_text(file)) : version_json(ex, v->reference);
 
-	for (size_t i = 0; i < v->n_held; i++)
-		json_array_append_new(held, version_json(ex, v->held[i]));
-	return json_pack("{s:o, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "path", reply_path(path), "answer",
+	return json_pack("{s:o, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "path", reply_path(path), "answer",
 			 verdicts[v->verdict].name, "exit", verdicts[v->verdict].exit, "why", v->why ? reply_text(v->why) : json_null(),
 			 "reference", reference, "model", counts_json(v->comparison.count), "beside",
-			 counts_json(v->comparison.other_count), "different", names_json(&v->comparison), "holds", held, "instead",
+			 counts_json(v->comparison.other_count), "different", names_json(&v->comparison), "holds", versions_json(ex, v->held, v->n_held), "part_of",
+			 versions_json(ex, v->part_of, v->n_part_of), "instead",
 			 v->verdict == VERDICT_RECOVER || v->verdict == VERDICT_RERUN ? version_json(ex, v->instead) : json_null(),
 			 "control", version_json(ex, v->control), "control_differs", (json_int_t)v->control_differs);
 }
