@@ -98,3 +98,28 @@ saved() {
     saved step_1.pt 9
     equal "$(labels)" ""
 }
+
+@test "of what a user may not read nobody tells him whose weights it holds" {
+    require_user
+    umount_store
+    mount_store -o allow_other
+    chmod 755 "$MNT" "$STORE"
+    saved step_7.pt 7
+    saved step_9.pt 9
+    saved late_step_7.pt 9
+    mkdir "$R/private"
+    saved private/late_step_7.pt 9
+    told() { as_nobody cat "$MNT/.expfs/status.json" | python3 -c 'import json, sys
+print([w["path"] for w in json.load(sys.stdin)["warnings"] if w["kind"] == "label"])'; }
+    equal "$(told)" "['/runs/r/late_step_7.pt', '/runs/r/private/late_step_7.pt']"
+    chmod 700 "$R/private"
+    equal "$(told)" "['/runs/r/late_step_7.pt']"
+    equal "$(as_nobody grep labelled "$MNT/branches/r/log")" \
+        "label      /runs/r/late_step_7.pt: labelled step 7, holds step 9: its weights are those of /runs/r/step_9.pt"
+    chmod 600 "$R/step_9.pt"
+    equal "$(as_nobody grep labelled "$MNT/branches/r/log")" "label      /runs/r/late_step_7.pt: labelled step 7, holds step 9"
+    chmod 600 "$R/late_step_7.pt"
+    equal "$(told)" "[]"
+    ! as_nobody grep labelled "$MNT/branches/r/log"
+    equal "$(grep -c labelled "$MNT/branches/r/log")" 2
+}

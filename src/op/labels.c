@@ -12,6 +12,15 @@
 #include "op/warning.h"
 #include "util/list.h"
 
+/* What a file holds is told to who may read it. */
+static bool may_know(struct db *db, struct cred *cred, const struct tracked_row *t)
+{
+	struct inode_row row;
+
+	return !cred || (t->ino && path_may_walk(db, cred, t->ino, R_OK | X_OK) == 0 && inode_get(db, t->ino, &row) == 0 &&
+			 cred_permits(cred, &row, t->is_dir ? R_OK | X_OK : R_OK));
+}
+
 /* The path of the version that h has the weights of; -ENOENT where it is gone, or who asks could not find it. */
 static int find_other(struct expfs *ex, struct cred *cred, const struct holds_row *h, char **ret)
 {
@@ -22,7 +31,7 @@ static int find_other(struct expfs *ex, struct cred *cred, const struct holds_ro
 
 	if (r == 0)
 		r = tracked_get(db, v.tracked, &t);
-	if (r == 0 && cred && (!t.ino || path_may_walk(db, cred, t.ino, R_OK | X_OK) < 0))
+	if (r == 0 && !may_know(db, cred, &t))
 		r = -ENOENT;
 	return r < 0 ? r : tracked_path(db, v.tracked, ret);
 }
@@ -76,7 +85,7 @@ static int add_wrong(void *arg, const struct holds_row *h)
 		r = tracked_get(l->db, row.tracked, &t);
 	if (r != 0 || t.head != h->version || !t.ino)
 		return r == -ENOENT ? 0 : r;
-	if (l->cred && path_may_walk(l->db, l->cred, t.ino, R_OK | X_OK) < 0)
+	if (!may_know(l->db, l->cred, &t))
 		return 0;
 	v = array_grow(l->v, l->n, sizeof(*v));
 	if (!v)
@@ -92,6 +101,7 @@ static int each(struct expfs *ex, struct cred *cred, int (*list)(struct db *, ui
 	_cleanup_(cleanup_wrongs) struct wrongs l = { .cred = cred };
 	int r;
 
+	cred_ask(cred);
 	{
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
@@ -108,11 +118,11 @@ static int each(struct expfs *ex, struct cred *cred, int (*list)(struct db *, ui
 	return r;
 }
 
-int labels_of_branch(struct expfs *ex, const struct branch *b, labels_fn f, void *arg)
+int labels_of_branch(struct expfs *ex, struct cred *cred, const struct branch *b, labels_fn f, void *arg)
 {
-	int r = each(ex, NULL, holds_list_wrong, b->id, f, arg);
+	int r = each(ex, cred, holds_list_wrong, b->id, f, arg);
 
-	return r < 0 || !b->run ? r : each(ex, NULL, holds_list_wrong, b->run, f, arg);
+	return r < 0 || !b->run ? r : each(ex, cred, holds_list_wrong, b->run, f, arg);
 }
 
 int labels_of_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, labels_fn f, void *arg)

@@ -14,7 +14,7 @@ int labels_fault(struct expfs *ex, struct cred *cred, const struct holds_row *h,
 /* Calls f for the checkpoints of a branch, or of an experiment, that are there and wrongly labelled; path as of the
  * room exp. */
 typedef void (*labels_fn)(void *arg, const char *path, const char *fault);
-int labels_of_branch(struct expfs *ex, const struct branch *b, labels_fn f, void *arg);
+int labels_of_branch(struct expfs *ex, struct cred *cred, const struct branch *b, labels_fn f, void *arg);
 int labels_of_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, labels_fn f, void *arg);
 
 /* {"read": whether they were read yet, "model": identity in hex or null, "epoch": or null, "parts": […], "label": what is wrong or null,

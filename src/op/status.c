@@ -173,7 +173,7 @@ static int add_branch(struct expfs *ex, struct cred *cred, const struct branch *
 		return 0;
 	r = warn_of_checkpoints(ex, b, json_is_null(latest), warnings);
 	if (r == 0)
-		r = warn_of_labels(ex, b, warnings);
+		r = warn_of_labels(ex, cred, b, warnings);
 	return r < 0 ? r : warn_of_manifests(ex, b, warnings);
 }
 

@@ -258,9 +258,9 @@ static void add_label(void *arg, const char *path, const char *fault)
 	warn(arg, "label", path, "%s", fault);
 }
 
-int warn_of_labels(struct expfs *ex, const struct branch *b, json_t *warnings)
+int warn_of_labels(struct expfs *ex, struct cred *cred, const struct branch *b, json_t *warnings)
 {
-	return labels_of_branch(ex, b, add_label, warnings);
+	return labels_of_branch(ex, cred, b, add_label, warnings);
 }
 
 static void warn_of_manifest(struct expfs *ex, const char *path, const struct manifest_finding *f, json_t *warnings)

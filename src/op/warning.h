@@ -19,7 +19,7 @@ int warn_of_store(struct expfs *ex, json_t *warnings);
 int warn_of_checkpoints(struct expfs *ex, const struct branch *b, bool none, json_t *warnings);
 
 /* Of those that hold the weights of another label (op/labels.h). */
-int warn_of_labels(struct expfs *ex, const struct branch *b, json_t *warnings);
+int warn_of_labels(struct expfs *ex, struct cred *cred, const struct branch *b, json_t *warnings);
 
 /* Of the manifests and state files of its run. */
 int warn_of_manifests(struct expfs *ex, const struct branch *b, json_t *warnings);
