@@ -280,3 +280,57 @@ row|None|undo row of no inode (999999)|left"
     mount_store
     rm "$D"/big-*
 }
+
+# three_versions: runs/r/a.pt has versions, the first two of them selected in this order
+three_versions() {
+    mount_store
+    local i
+    mkdir "$MNT/runs/r"
+    for i in 1 2 3; do checkpoint zip "$MNT/runs/r/a.pt" 5000 $i; done
+    umount_store
+    sql "INSERT INTO ledger SELECT 60000+v.n, t.run, 'best', 0, v.id, 5, '{}' FROM version v JOIN tracked t ON t.id=v.tracked WHERE v.n<3" \
+        "INSERT INTO ledger SELECT 60010, run, name, 1, id, 5, '{}' FROM ledger WHERE id=60001"
+}
+
+@test "records of the ledger that no expfs wrote are found, and a repair takes them out" {
+    three_versions
+    problems
+    equal "$FSCK" 0
+    sql "INSERT INTO ledger VALUES(60020, 1, 'best', 0, 1, 5, '{')" \
+        "INSERT INTO ledger VALUES(60021, 1, 'best', 7, 1, 5, '{}')" \
+        "INSERT INTO ledger VALUES(60022, 1, 'best', 0, 1, 5, '[1]')" \
+        "INSERT INTO ledger SELECT 60023, 1, 'best', 0, 1, 5, json_quote(hex(zeroblob(20000)))" \
+        "INSERT INTO ledger SELECT 60024, 1, '', 0, 1, 5, '{}'" \
+        "INSERT INTO ledger VALUES(60025, 1, 'best', 1, 1, 5, '{}')"
+    problems >"$SCRATCH/found"
+    equal "$(cut -d'|' -f 3 "$SCRATCH/found" | sed 's/ (.*//' | sort | uniq -c | sed 's/^ *//')" "1 decision about no selection
+5 record of the ledger that cannot be
+2 selection whose version is not there"
+    repairs
+    equal "$(sql "SELECT id FROM ledger" | paste -sd' ')" "60001 60002 60010"
+}
+
+@test "records of a branch that is not there go to that of their version, and decisions to their selection" {
+    three_versions
+    sql "UPDATE ledger SET run=12345"
+    repairs
+    equal "$(sql "SELECT DISTINCT run=(SELECT run FROM tracked WHERE name=CAST('a.pt' AS BLOB)) FROM ledger")" 1
+    sql "UPDATE ledger SET name='x' WHERE kind=1"
+    finds row None "decision under another name than the selection"
+    repairs
+    equal "$(sql "SELECT DISTINCT name FROM ledger")" best
+}
+
+@test "a version that is gone is damage where a selection counts, and none where it was superseded" {
+    three_versions
+    damaged_for_good
+    sql "DELETE FROM version WHERE n=1"
+    repairs
+    sql "DELETE FROM version WHERE n=2"
+    problems --repair >/dev/null
+    finds damaged None "selection whose version is not there (selection 60002"
+    sql "DROP TABLE ledger"
+    problems --repair >"$SCRATCH/found"
+    equal "$FSCK" 0
+    grep -q 'all selections and what was decided about them are lost' "$SCRATCH/found"
+}

@@ -206,7 +206,7 @@ P
     D=$MNT
     mount_store
     wait_read step_7.safetensors step_9.safetensors best_step_7.safetensors checkpoint-10
-    equal "$(tail -n 1 "$STORE/format")" "format 4"
+    equal "$(tail -n 1 "$STORE/format")" "format 5"
     equal "$(cat "$MNT/branches/r/HEAD")" e8ecd2874496c24500000000
     equal "$(ls "$R/.expfs/history/latest.safetensors" | paste -sd ' ')" "1.safetensors 2.safetensors"
     rm -r "$R/checkpoint-10"

@@ -108,6 +108,7 @@ EXTRA_DIST += \
 	tests/data/store-1.tar.gz \
 	tests/data/store-2.tar.gz \
 	tests/data/store-3.tar.gz \
+	tests/data/store-4.tar.gz \
 	$(bats_tests) \
 	tests/lib.bash \
 	tests/status.bash \

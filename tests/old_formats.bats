@@ -31,12 +31,28 @@ old_store() {
     cmp "$h/step_20.pt/1.pt" "$MNT/runs/a/step_20.pt"
     cmp "$MNT/runs/b/.expfs/history/best.pt/1.pt" "$MNT/runs/b/last.pt"
     equal "$(answer history "$MNT/runs/a/step_30.pt" '[v["complete"] for v in r["versions"]]')" "[False]"
-    equal "$(tail -n 1 "$STORE/format")" "format 4"
+    equal "$(tail -n 1 "$STORE/format")" "format 5"
     rm "$MNT/runs/a/step_20.pt"
     equal "$(readlink "$MNT/branches/a/latest")" ../../runs/a/checkpoint-10
     remount
     test -e "$h/step_20.pt/1.pt"
     umount_store
+    "$EXPFS" fsck "$STORE"
+}
+
+@test "a store of the fourth format opens with its branches, also of a removed run, and takes selections" {
+    old_store 4
+    equal "$(readlink "$MNT/branches/r/best")" ../../runs/r/step_9.safetensors
+    equal "$(readlink "$MNT/branches/gone/latest")" ../../.expfs/history/runs/gone/step_1.safetensors/1.safetensors
+    equal "$(cat "$MNT/branches/r/HEAD")" e8ecd28774b452c900000000
+    equal "$(answer status "$MNT" '[w["path"] for w in r["warnings"]]')" "['/runs/r/best_step_7.safetensors']"
+    equal "$(tail -n 1 "$STORE/format")" "format 5"
+    umount_store
+    python3 -c '
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("INSERT INTO ledger SELECT 60000, t.run, ?, 0, v.id, 0, ? FROM version v JOIN tracked t ON t.id=v.tracked LIMIT 1", ("best", "{}"))
+db.commit()' "$STORE/expfs.db"
     "$EXPFS" fsck "$STORE"
 }
 
@@ -48,7 +64,7 @@ old_store() {
     equal "$(stat -c %h "$MNT/same") $(readlink "$MNT/link") $(xattr "$MNT/same" user.note) $(stat -c %s "$MNT/empty")" "2 runs/a hello 0"
     echo more >>"$MNT/live"
     umount_store
-    equal "$(tail -n 1 "$STORE/format")" "format 4"
+    equal "$(tail -n 1 "$STORE/format")" "format 5"
     "$EXPFS" fsck "$STORE"
     mount_store
     equal "$(cat "$MNT/live")" $'line 1\nmore'

@@ -60,6 +60,20 @@
 
 #define RUNS "(SELECT id FROM tracked UNION ALL SELECT id FROM fork)"
 #define OF_NO_RUN "run NOT IN " RUNS
+#define NO_RECORD                                                                                             \
+	"(kind NOT IN (0, 1) OR typeof(name)<>'text' OR length(CAST(name AS BLOB)) NOT BETWEEN 1 AND 64"      \
+	" OR typeof(record)<>'text' OR length(CAST(record AS BLOB))>16384 OR " NO_ID("id")                     \
+	" OR CASE WHEN json_valid(record) THEN json_type(record)<>'object' ELSE 1 END)"
+#define ABOUT_NO_SELECTION "kind=1 AND of NOT IN (SELECT id FROM ledger WHERE kind=0)"
+#define NOT_AS_SELECTION                                                                                         \
+	"kind=1 AND EXISTS (SELECT 1 FROM ledger s WHERE s.id=ledger.of AND (s.run<>ledger.run OR s.name<>ledger.name))"
+#define SELECTED                                                                                       \
+	"(SELECT v.id FROM version v WHERE v.id=CASE kind WHEN 0 THEN of ELSE (SELECT s.of FROM ledger s" \
+	" WHERE s.id=ledger.of) END)"
+/* What does not count any more needs no version. */
+#define SELECTION_OF_NOTHING                                                                           \
+	"kind=0 AND of NOT IN (SELECT id FROM version) AND NOT EXISTS (SELECT 1 FROM ledger l WHERE"    \
+	" l.run=ledger.run AND l.name=ledger.name AND l.kind=0 AND l.id>ledger.id)"
 #define ROOT_OF_NOTHING "id NOT IN (SELECT id FROM tracked)"
 #define NOBODYS_FORK "root NOT IN (SELECT id FROM root)"
 #define NOBODYS_EVENT "version NOT IN (SELECT id FROM version)"
@@ -154,6 +168,12 @@ static const char *const faults[] = {
 	"SELECT 0, 'weights of no version', 0, NULL, printf('version %d', version) FROM holds WHERE " NOBODYS_DUE,
 	"SELECT 0, 'version whose weights are to be read and not there', 0, NULL, printf('version %d', version) FROM unread"
 	" WHERE " NOBODYS_DUE,
+	"SELECT 0, 'record of the ledger that cannot be', 0, NULL, id FROM ledger WHERE " NO_RECORD,
+	"SELECT 0, 'record of the ledger of no branch', 0, NULL, id FROM ledger WHERE " OF_NO_RUN,
+	"SELECT 0, 'decision about no selection', 0, NULL, id FROM ledger WHERE " ABOUT_NO_SELECTION,
+	"SELECT 0, 'decision under another name than the selection', 0, NULL, id FROM ledger WHERE " NOT_AS_SELECTION,
+	"SELECT 1, 'selection whose version is not there', 0, NULL, printf('selection %d, version %d', id, of) FROM ledger"
+	" WHERE " SELECTION_OF_NOTHING,
 	"SELECT 0, 'inode with a number that cannot be', ino, NULL, ino FROM inode WHERE " NO_ID("ino"),
 	"SELECT 0, 'content with a number that cannot be', 0, NULL, id FROM object WHERE " NO_ID("id"),
 };
@@ -188,6 +208,13 @@ static const char *const repairs_before[] = {
 	"UPDATE tracked SET run=1 WHERE " OF_NO_RUN, /* until it is tracked anew */
 	"DELETE FROM line WHERE " NOBODYS_LINE,
 	"UPDATE line SET version=NULL WHERE " LINE_OF_NOTHING,
+	"DELETE FROM ledger WHERE " NO_RECORD,
+	"DELETE FROM ledger WHERE " ABOUT_NO_SELECTION,
+	"UPDATE OR IGNORE ledger SET run=(SELECT coalesce((SELECT p.parent FROM root r JOIN tracked p ON p.id=r.id WHERE"
+	" r.id=t.run), t.run) FROM version v JOIN tracked t ON t.id=v.tracked WHERE v.id=" SELECTED ") WHERE " OF_NO_RUN,
+	"DELETE FROM ledger WHERE " OF_NO_RUN,
+	"UPDATE ledger SET run=(SELECT s.run FROM ledger s WHERE s.id=ledger.of), name=(SELECT s.name FROM ledger s WHERE"
+	" s.id=ledger.of) WHERE " NOT_AS_SELECTION,
 	"DELETE FROM due WHERE " NOBODYS_DUE,
 	"DELETE FROM fact WHERE " NOBODYS_FACT,
 	"DELETE FROM weights WHERE " NOBODYS_FACT,

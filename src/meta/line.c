@@ -1,6 +1,7 @@
 #include "meta/line.h"
 
 #include "meta/db.h"
+#include "meta/ledger.h"
 
 #define LINE "SELECT id, run, experiment, version, init_step, at, flags FROM line "
 #define IS_WHOLE "experiment IN (SELECT id FROM experiment)" /* always, but in a database that is damaged */
@@ -149,10 +150,12 @@ int line_move(struct db *db, uint64_t id, uint64_t run)
 
 int line_move_checkpoints(struct db *db, const struct line_row *line, uint64_t run)
 {
-	return db_run(db,
-		      "UPDATE tracked SET run=?3 WHERE run=?1 AND role=4 AND role<>0 AND EXISTS"
-		      " (SELECT 1 FROM version v WHERE v.tracked=tracked.id AND v.experiment=?2)",
-		      "iii", (int64_t)run, (int64_t)line->experiment, (int64_t)line->run);
+	int r = db_run(db,
+		       "UPDATE tracked SET run=?3 WHERE run=?1 AND role=4 AND role<>0 AND EXISTS"
+		       " (SELECT 1 FROM version v WHERE v.tracked=tracked.id AND v.experiment=?2)",
+		       "iii", (int64_t)run, (int64_t)line->experiment, (int64_t)line->run);
+
+	return r < 0 ? r : ledger_move(db, line->experiment, run, line->run);
 }
 
 /* Of its first branch, which has its number, and of its forks. */
@@ -193,5 +196,7 @@ int root_forget_lines(struct db *db, uint64_t root)
 		r = db_run(db, "DELETE FROM line WHERE " OF_ROOT, "i", (int64_t)root);
 	if (r == 0)
 		r = db_run(db, "UPDATE tracked SET run=?1 WHERE run IN (SELECT id FROM fork WHERE root=?1)", "i", (int64_t)root);
+	if (r == 0)
+		r = ledger_forget_forks(db, root);
 	return r < 0 ? r : db_run(db, "DELETE FROM fork WHERE root=?1", "i", (int64_t)root);
 }

@@ -12,6 +12,7 @@ libexpfs_a_SOURCES += \
 	src/meta/version.c src/meta/version.h \
 	src/meta/experiment.c src/meta/experiment.h \
 	src/meta/metric.c src/meta/metric.h \
+	src/meta/ledger.c src/meta/ledger.h \
 	src/meta/line.c src/meta/line.h \
 	src/meta/root.c src/meta/root.h \
 	src/meta/waiting.c src/meta/waiting.h \

@@ -27,6 +27,7 @@ static const struct {
 	{ "tracked", "the versions of all paths are lost", SCHEMA_TRACK_ALL },
 	{ "version", "the versions of all paths are lost", NULL },
 	{ "member", "the versions of checkpoint directories are lost", NULL },
+	{ "ledger", "all selections and what was decided about them are lost", NULL },
 	{ "due", "the experiments of some checkpoints are found out again", SCHEMA_ALL_DUE },
 	{ "segment", "it is filled from the experiments", SCHEMA_FILL_SEGMENTS },
 	{ "experiment", "the experiments of checkpoints are found out again; others are lost",
@@ -60,7 +61,7 @@ static const char last_id[] =
 	IN_USE("\"order\"", "dirent") IN_USE("id", "object") IN_USE("seal", "object") IN_USE("old", "undo")
 	IN_USE("inode", "undo") IN_USE("id", "tracked") IN_USE("changed", "tracked") IN_USE("id", "version")
 	IN_USE("until", "version") IN_USE("begin", "version") IN_USE("begin", "inode") IN_USE("id", "experiment")
-	IN_USE("id", "line") IN_USE("at", "line") IN_USE("id", "fork") ")";
+	IN_USE("id", "line") IN_USE("at", "line") IN_USE("id", "fork") IN_USE("id", "ledger") ")";
 
 struct mend {
 	struct db db;

@@ -1,4 +1,4 @@
-/* The tables, format 4 (PRAGMA user_version; application_id "expf").
+/* The tables, format 5 (PRAGMA user_version; application_id "expf").
  *
  * All ids come from one sequence, whose upper bound is store.next_id: no id
  * that was ever committed is given twice. Times are ns since 1970. Names and
@@ -51,6 +51,8 @@
  *            a version may be made yet. step: at which the value was measured, -1: it was set
  *            by a user. value: NULL is NaN
  *   signal   values that were recorded for a run (its tracked path)
+ *   ledger   only added to. run: the tracked path of the directory of a branch, or a fork; kind 0: of, a version, was selected
+ *            under the name; 1: it was decided about of, a selection, whose run and name it has; record: JSON
  *
  *   segment  kind 0 HP, 1 MODEL, 2 DATA; text: eight characters, digest: whose they are
  *   experiment  hash: the three texts; hp, model, data: their digests, empty where there is none, or none is
@@ -78,7 +80,7 @@
  * What refers to an object is asked of inode_object, undo_old, version_object and
  * member_object, never counted.
  *
- * Format 3 did not know of weights, and kept no branches of removed runs. Format 2 had no tracked paths. Format 1 had undo rows that nobody wrote, and synced 0
+ * Format 4 had no ledger. Format 3 did not know of weights, and kept no branches of removed runs. Format 2 had no tracked paths. Format 1 had undo rows that nobody wrote, and synced 0
  * for whatever was changed in place. */
 #include "meta/schema.h"
 
@@ -88,7 +90,7 @@
 #include "meta/db.h"
 
 #define APPLICATION_ID 0x65787066
-#define USER_VERSION 4
+#define USER_VERSION 5
 
 #define UNDO "CREATE TABLE undo(inode INTEGER PRIMARY KEY, old INTEGER)"
 #define UNDO_OLD "CREATE INDEX undo_old ON undo(old) WHERE old IS NOT NULL"
@@ -163,6 +165,12 @@ static const struct schema_part parts[] = {
 	  "CREATE INDEX version_rank ON version(experiment, rank, step, id) WHERE experiment IS NOT NULL AND complete=1" },
 	{ false, "version_step",
 	  "CREATE INDEX version_step ON version(experiment, step, rank, id) WHERE experiment IS NOT NULL AND complete=1" },
+	{ true, "ledger",
+	  "CREATE TABLE ledger(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, name TEXT NOT NULL, kind INTEGER NOT NULL,"
+	  " of INTEGER NOT NULL, time INTEGER NOT NULL, record TEXT NOT NULL)" },
+	{ false, "ledger_name", "CREATE INDEX ledger_name ON ledger(run, name, id)" },
+	{ false, "ledger_current", "CREATE INDEX ledger_current ON ledger(name, run, id) WHERE kind=0" },
+	{ false, "ledger_version", "CREATE INDEX ledger_version ON ledger(of, id) WHERE kind=0" },
 	{ true, "succession",
 	  "CREATE TABLE succession(root INTEGER NOT NULL, hash TEXT NOT NULL, previous TEXT NOT NULL,"
 	  " PRIMARY KEY(root, hash)) WITHOUT ROWID" },
@@ -232,7 +240,7 @@ static const char from_3_to_4[] = SCHEMA_GIVE_BACK ";" SCHEMA_ALL_UNREAD;
 
 static const char beginning[] =
 	"PRAGMA application_id=0x65787066;"
-	"PRAGMA user_version=4;"
+	"PRAGMA user_version=5;"
 	"INSERT INTO store VALUES('next_id', 2), ('clean', 1);" SCHEMA_TRACK_ALL;
 
 int schema_create(struct db *db, unsigned uid, unsigned gid)
@@ -261,10 +269,10 @@ static int make_tables(struct db *db, int64_t version)
 
 	while (r == 0 && (r = schema_missing(db, &i, &part)) == 1)
 		r = db_exec(db, part->sql);
-	if (r == 0)
+	if (r == 0 && version < 4)
 		r = db_exec(db, version < 3 ? from_2_to_3 : from_3_to_4);
 	if (r == 0)
-		r = db_exec(db, "PRAGMA user_version=4");
+		r = db_exec(db, "PRAGMA user_version=5");
 	return r < 0 ? r : db_exec(db, "COMMIT");
 }
 
@@ -341,7 +349,8 @@ int schema_sequence(struct db *db, int64_t *ret_next)
 		   " AND ?1>coalesce((SELECT max(id) FROM tracked WHERE id<?2), 0)"
 		   " AND ?1>coalesce((SELECT max(id) FROM experiment WHERE id<?2), 0)"
 		   " AND ?1>coalesce((SELECT max(id) FROM line WHERE id<?2), 0)"
-		   " AND ?1>coalesce((SELECT max(id) FROM fork WHERE id<?2), 0)",
+		   " AND ?1>coalesce((SELECT max(id) FROM fork WHERE id<?2), 0)"
+		   " AND ?1>coalesce((SELECT max(id) FROM ledger WHERE id<?2), 0)",
 		   "ii", next, (int64_t)META_ID_MAX);
 	return r;
 }

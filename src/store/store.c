@@ -1,6 +1,6 @@
 /* The backing directory:
  *
- *   format        "expfs store\nformat 4\n"; the first file that is read
+ *   format        "expfs store\nformat 5\n"; the first file that is read
  *   config.yaml   the user's
  *   expfs.db      the database (with -wal, -shm), of the room meta
  *   objects/XX/N  contents: N the object's id in hex, XX bits 8..15 of it, so

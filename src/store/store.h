@@ -11,7 +11,7 @@
 
 #include "util/util.h"
 
-#define STORE_FORMAT 4
+#define STORE_FORMAT 5
 #define STORE_RESERVE (8u << 20)
 
 struct store;

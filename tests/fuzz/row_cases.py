@@ -109,6 +109,10 @@ CASES = {
     "paths-in-a-circle": ["UPDATE tracked SET parent=(SELECT max(id) FROM tracked WHERE is_dir) WHERE is_dir AND id>1"],
     "weights-of-nothing": ["UPDATE weights SET n=4294967296, parts=-1, digests=zeroblob(100000), why=CAST(X'FF00FE' AS TEXT)"],
     "weights-held": ["UPDATE holds SET run=id FROM tracked", "UPDATE holds SET held=zeroblob(1000), other=version, step=-5, model='x'"],
+    "ledger-of-nothing": ["INSERT INTO ledger VALUES(123456, -1, zeroblob(100000), 7, 99, 'x', zeroblob(200000))",
+                          "INSERT INTO ledger SELECT id+200000, run, 'best', 0, id, -1, '{{\"step\": ' FROM tracked",
+                          "INSERT INTO ledger SELECT id+400000, run, 'best', 1, id+200000, 0, '[]' FROM tracked"],
+    "ledger-selects": ["INSERT INTO ledger SELECT v.id+200000, t.run, 'best', 0, v.id, 1, json_object('step', 'x', 'metric', 5, 'software', json('[1]'), 'capture', json('{{}}')) FROM version v JOIN tracked t ON t.id=v.tracked"],
     "paths-of-no-run": ["UPDATE tracked SET run=-5, role=3"],
 }
 
@@ -130,6 +134,7 @@ TABLES = {
     "weights": "object seal n parts why digests".split(),
     "unread": ["version", "version"],
     "holds": "version run step epoch parts model held other".split(),
+    "ledger": "id run name kind of time record".split(),
     "segment": "kind text digest".split(),
     "store": "key value".split(),
 }

@@ -11,6 +11,7 @@ unit_tests = \
 	tests/unit/test_hp_diff \
 	tests/unit/test_identity \
 	tests/unit/test_itable \
+	tests/unit/test_ledger \
 	tests/unit/test_manager_options \
 	tests/unit/test_manifest \
 	tests/unit/test_meta \
@@ -52,6 +53,8 @@ tests_unit_test_identity_SOURCES = tests/unit/test_identity.c tests/unit/test.h
 tests_unit_test_identity_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_itable_SOURCES = tests/unit/test_itable.c tests/unit/test.h fs/itable.c
 tests_unit_test_itable_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_ledger_SOURCES = tests/unit/test_ledger.c tests/unit/test.h
+tests_unit_test_ledger_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_manager_options_SOURCES = tests/unit/test_manager_options.c tests/unit/test.h
 tests_unit_test_manager_options_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_manifest_SOURCES = tests/unit/test_manifest.c tests/unit/test.h

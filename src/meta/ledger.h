@@ -1,0 +1,55 @@
+/* Rows of the table ledger: checkpoints that somebody selected, and what reviewers decided about that (spec section 7).
+ *
+ * It is only added to: there is no way to change a row or to take one away. A name selected again has another row, of
+ * which the last one counts; what a selection froze is needed as long as it counts, and what is told of it stays. */
+#ifndef EXPFS_META_LEDGER_H
+#define EXPFS_META_LEDGER_H
+
+#include "meta/meta.h"
+
+#define LEDGER_NAME 64          /* bytes of a name at most */
+#define LEDGER_RECORD 16384     /* bytes of a record at most */
+
+enum ledger_kind { LEDGER_SELECTION, LEDGER_DECISION };
+
+struct ledger_row {
+	uint64_t id;  /* the selection's, as users see it; numbers ascend with time */
+	uint64_t run; /* the branch: ledger_run() */
+	enum ledger_kind kind;
+	uint64_t of;  /* of a selection: the version; of a decision: the selection, whose run and name it has */
+	int64_t time; /* ns */
+	char name[LEDGER_NAME + 1];
+	char *record; /* JSON text, doc/format.md */
+};
+void ledger_row_free(struct ledger_row *row);
+#define _cleanup_ledger_row_ _cleanup_(ledger_row_free)
+
+/* What stands for a branch in the ledger, from the number that tracked.run has: the tracked path of its run, which is also
+ * that of the directory of a root for the first branch of that; a fork's own number. */
+int ledger_run(struct db *db, uint64_t run, uint64_t *ret);
+
+/* -E2BIG: the record is too long. */
+int ledger_put(struct db *db, const struct ledger_row *row);
+
+int ledger_get(struct db *db, uint64_t id, struct ledger_row *ret); /* -ENOENT */
+
+/* The selection of that name that counts; -ENOENT. */
+int ledger_current(struct db *db, uint64_t run, const char *name, struct ledger_row *ret);
+
+/* 1: a selection that counts froze this version, and *ret is it; 0: none did. */
+int ledger_needs(struct db *db, uint64_t version, struct ledger_row *ret);
+
+/* Calls f for rows in the order in which they came: all of one name; the selections that count, of a run (0: of all), or
+ * with that name in any; the selections of a version, also those that do not count. Ends early with what f returns
+ * other than 0. The row is f's for the call. */
+typedef int (*ledger_fn)(void *arg, const struct ledger_row *row);
+int ledger_list_name(struct db *db, uint64_t run, const char *name, ledger_fn f, void *arg);
+int ledger_list_current(struct db *db, uint64_t run, ledger_fn f, void *arg);
+int ledger_list_named(struct db *db, const char *name, ledger_fn f, void *arg);
+int ledger_list_version(struct db *db, uint64_t version, ledger_fn f, void *arg);
+
+/* Rows follow checkpoints of an experiment to another branch of their root; all those of its forks come to its first. */
+int ledger_move(struct db *db, uint64_t experiment, uint64_t from, uint64_t to);
+int ledger_forget_forks(struct db *db, uint64_t root);
+
+#endif
