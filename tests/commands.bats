@@ -29,7 +29,7 @@ field() { "$EXPFS" status --store "$STORE" --json | python3 -c 'import json, sys
 
 @test "every help fits a screen" {
     local c
-    for c in "" init mount umount status log show branch load commit history restore forget signal verify diff fsck version help; do
+    for c in "" init mount umount status log show branch load commit history restore forget signal select verify decide diff fsck version help; do
         "$EXPFS" help $c >"$SCRATCH/out"
         (($(wc -l <"$SCRATCH/out") <= 24)) || fail "expfs help $c is longer than a screen"
         (($(wc -L <"$SCRATCH/out") <= 80)) || fail "expfs help $c is wider than a screen"

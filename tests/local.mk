@@ -57,6 +57,8 @@ bats_tests = \
 	tests/verify_records.bats \
 	tests/verify_part_of.bats \
 	tests/same_weights.bats \
+	tests/select.bats \
+	tests/ledger.bats \
 	tests/diff.bats \
 	tests/experiment_views.bats \
 	tests/experiment_texts.bats \
@@ -119,6 +121,7 @@ EXTRA_DIST += \
 	tests/views.bash \
 	tests/load_state.bash \
 	tests/history.bash \
+	tests/selections.bash \
 	tests/power.bash \
 	tests/inner_step.py \
 	tests/weights.py \

@@ -14,18 +14,20 @@ struct command {
 };
 
 extern const struct command cmd_init, cmd_mount, cmd_umount, cmd_status, cmd_log, cmd_show, cmd_branch, cmd_load,
-	cmd_commit, cmd_history, cmd_restore, cmd_forget, cmd_signal, cmd_verify, cmd_diff, cmd_fsck;
+	cmd_commit, cmd_history, cmd_restore, cmd_forget, cmd_signal, cmd_select, cmd_verify, cmd_decide, cmd_diff, cmd_fsck;
 
 /* What mount(8) runs for -t expfs, with its exit statuses. */
 int mount_helper(int argc, char **argv);
 
-/* A long option: its value is put into value or, where it takes none, flag is set. */
+/* A long option: its value is put into value or, where it may be given several times, added to the array list; where it
+ * takes none, flag is set. */
 struct cmd_option {
 	const char *name; /* NULL ends a list of them */
 	const char **value;
 	bool *flag;
+	json_t *list;
 };
-#define CMD_OPTIONS_MAX 4
+#define CMD_OPTIONS_MAX 10
 
 /* Parses the options of argv; the operands begin at optind then. What is wrong was told. */
 enum op_exit cmd_options(int argc, char **argv, const struct cmd_option *options);

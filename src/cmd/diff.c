@@ -3,8 +3,7 @@
 
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
-#include "op/reply.h"
-#include "util/log.h"
+#include "cmd/operand.h"
 
 static const char *or_none(const json_t *o, const char *key)
 {
@@ -82,31 +81,6 @@ static enum op_exit print(const json_t *a)
 	return OP_DONE;
 }
 
-static enum op_exit put_side(struct ask *a, const char *key, const char *arg)
-{
-	_cleanup_target_ struct target t = { 0 };
-	_cleanup_free_ char *path = NULL;
-	json_t *side = json_object();
-	uint64_t n = 0;
-	enum op_exit exit = target_split("diff", arg, &path, &n);
-
-	if (exit == OP_DONE)
-		exit = target_open("diff", path, a->store, TARGET_GONE, &t);
-	if (exit == OP_DONE && a->target.store && strcmp(t.store, a->target.store) != 0) {
-		log_msg("%s: lies in another store", path);
-		exit = OP_USAGE;
-	}
-	if (exit == OP_DONE && (reply_put_path(side, t.path) < 0 || json_object_set_new(side, "n", json_integer((json_int_t)n)) < 0))
-		exit = OP_FAILED;
-	if (json_object_set_new(a->args, key, side) < 0)
-		exit = OP_FAILED;
-	if (exit == OP_DONE && !a->target.store) {
-		a->target = t;
-		t = (struct target){ 0 };
-	}
-	return exit;
-}
-
 static int run(int argc, char **argv)
 {
 	_cleanup_ask_ struct ask a = { .command = "diff" };
@@ -116,9 +90,9 @@ static int run(int argc, char **argv)
 		return exit;
 	if (argc - optind != 2)
 		return cmd_bad_operands(&cmd_diff);
-	exit = put_side(&a, "a", argv[optind]);
+	exit = operand_put(&a, argv[optind], OPERAND_HASH, operand_object(&a, "a"));
 	if (exit == OP_DONE)
-		exit = put_side(&a, "b", argv[optind + 1]);
+		exit = operand_put(&a, argv[optind + 1], OPERAND_HASH, operand_object(&a, "b"));
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "diff");
 	return ask_print(&a, exit, print);
@@ -134,7 +108,8 @@ const struct command cmd_diff = {
 		"configurations: keys, with both values and their types. Of two data snapshots\n"
 		"in WeightsLab's form: the samples that came, went, or were discarded or not.\n"
 		"\n"
-		"A and B are paths; with @N that version of them, else the last one.\n"
+		"A and B are paths, with @N that version of them, else the last one; HASH@STEP, a\n"
+		"checkpoint of an experiment; or selections (expfs help select).\n"
 		"\n"
 		"  --store STORE  the store, mounted or not\n"
 		"  --json         the answer as JSON\n"

@@ -10,6 +10,7 @@ expfs_SOURCES = \
 	src/cmd/umount.c \
 	src/cmd/target.c src/cmd/target.h \
 	src/cmd/ask.c src/cmd/ask.h \
+	src/cmd/operand.c src/cmd/operand.h \
 	src/cmd/status.c \
 	src/cmd/log.c \
 	src/cmd/show.c \
@@ -19,7 +20,10 @@ expfs_SOURCES = \
 	src/cmd/forget.c \
 	src/cmd/commit.c \
 	src/cmd/signal.c \
-	src/cmd/verify.c \
+	src/cmd/verify.c src/cmd/verify.h \
+	src/cmd/select.c \
+	src/cmd/selection.c src/cmd/selection.h \
+	src/cmd/decide.c \
 	src/cmd/diff.c \
 	src/cmd/load.c \
 	src/cmd/branch.c \

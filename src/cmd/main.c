@@ -20,8 +20,8 @@ static const struct command cmd_version, cmd_help;
 
 static const struct command *const commands[] = {
 	&cmd_init,   &cmd_mount,  &cmd_umount,  &cmd_status,  &cmd_log,    &cmd_show,   &cmd_branch,  &cmd_load,
-	&cmd_commit, &cmd_history, &cmd_restore, &cmd_forget, &cmd_signal, &cmd_verify, &cmd_diff,
-	&cmd_fsck,   &cmd_version, &cmd_help,
+	&cmd_commit, &cmd_history, &cmd_restore, &cmd_forget, &cmd_signal, &cmd_select, &cmd_verify,  &cmd_decide,
+	&cmd_diff,   &cmd_fsck,   &cmd_version, &cmd_help,
 };
 
 static const struct command *find(const char *name)
@@ -75,14 +75,18 @@ enum op_exit cmd_options(int argc, char **argv, const struct cmd_option *options
 	int c;
 
 	for (int i = 0; options[i].name && i < CMD_OPTIONS_MAX; i++)
-		long_options[i] = (struct option){ options[i].name, options[i].value ? required_argument : no_argument, NULL, i };
+		long_options[i] = (struct option){ options[i].name, options[i].flag ? no_argument : required_argument, NULL, i };
 	while ((c = getopt_long(argc, argv, ":", long_options, NULL)) >= 0) {
 		if (c >= CMD_OPTIONS_MAX)
 			return cmd_bad_option(argc, argv, c);
-		if (options[c].value)
+		if (options[c].value) {
 			*options[c].value = optarg;
-		else
+		} else if (options[c].flag) {
 			*options[c].flag = true;
+		} else if (json_array_append_new(options[c].list, json_string(optarg)) < 0) {
+			log_msg("%s: --%s wants text in UTF-8", argv[0], options[c].name);
+			return OP_USAGE;
+		}
 	}
 	return OP_DONE;
 }
@@ -163,12 +167,10 @@ static int run_help(int argc, char **argv)
 		printf("expfs %s%s%s\n\n%s", c->name, *c->usage ? " " : "", c->usage, c->help);
 		return OP_DONE;
 	}
-	printf("expfs keeps machine-learning experiments: mount a store where your training\n"
-	       "writes, and branches/<run>/latest is the newest checkpoint that is whole.\n\n");
+	printf("expfs keeps machine-learning experiments: mount a store where a training writes.\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
-	printf("\nexpfs help COMMAND tells more of one. Exit status: 0 done, 1 the answer is no,\n"
-	       "2 wrong usage, 3 failed.\n");
+	printf("\nexpfs help COMMAND tells more. Exit: 0 done, 1 no, 2 wrong usage, 3 failed.\n");
 	return OP_DONE;
 }
 

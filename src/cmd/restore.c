@@ -338,6 +338,20 @@ static enum op_exit restore(struct restore *r, uint64_t n)
 	return OP_FAILED;
 }
 
+/* A selection, or a path in a view, named a version of another path. */
+static enum op_exit take_named(struct ask *a, uint64_t *n)
+{
+	const json_t *named = json_object_get(a->answer, "named");
+	_cleanup_free_ char *path = named ? reply_get_path(named) : NULL;
+	int r = path ? target_set_path(&a->target, path) : 0;
+
+	if (path)
+		*n = (uint64_t)cmd_number(named, "n");
+	if (r == -ENOENT)
+		log_msg("/%s: does not lie in what is mounted here; go to the mount of the whole store", path);
+	return r < 0 ? OP_FAILED : OP_DONE;
+}
+
 static int run(int argc, char **argv)
 {
 	_cleanup_ask_ struct ask a = { .command = "restore" };
@@ -353,6 +367,8 @@ static int run(int argc, char **argv)
 	exit = target_split("restore", argv[optind], &path, &n);
 	r.dest = argv[optind + 1];
 	progress_enable();
+	if (exit == OP_DONE && !n && !strchr(path, '/'))
+		json_object_set_new(a.args, "selection", json_string(path));
 	if (exit == OP_DONE)
 		exit = ask_path(&a, path, TARGET_MOUNTED);
 	if (exit == OP_DONE)
@@ -360,6 +376,8 @@ static int run(int argc, char **argv)
 	if (exit == OP_NO)
 		exit = say_unknown(&a.target, a.answer);
 	r.history = a.answer;
+	if (exit == OP_DONE)
+		exit = take_named(&a, &n);
 	if (exit == OP_DONE)
 		exit = restore(&r, n);
 	if (exit == OP_DONE && a.json)
@@ -376,12 +394,14 @@ static int run(int argc, char **argv)
 const struct command cmd_restore = {
 	.name = "restore",
 	.run = run,
-	.usage = "PATH[@N] [DEST] [--json]",
+	.usage = "PATH[@N]|SELECTION [DEST] [--json]",
 	.summary = "bring a version of a file or a checkpoint back",
 	.help = "Brings the version N of PATH back, to PATH itself or to DEST, in a mount or not.\n"
 		"Without @N it is: of a checkpoint the newest complete version, so that one that\n"
 		"is whole stays as it is; of another file the newest version that differs from\n"
 		"what it holds. expfs history shows the versions and their numbers.\n"
+		"\n"
+		"Of a SELECTION (expfs help select) it is the version that was frozen.\n"
 		"\n"
 		"It is written beside, synced and put in place in one step. In a mount it is a\n"
 		"new version, of now, and what was there stays in history; elsewhere it keeps\n"
@@ -391,7 +411,7 @@ const struct command cmd_restore = {
 		"A path that itself ends in @ and digits is written with one more @: model@2@ or\n"
 		"model@2@1.\n"
 		"\n"
-		"PATH lies in a mount: the store must be mounted.\n"
+		"PATH, for a SELECTION the working directory, lies in a mount.\n"
 		"\n"
 		"  --json  the answer as JSON\n"
 		"\n"

@@ -4,6 +4,7 @@
 
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
+#include "cmd/selection.h"
 #include "op/experiments.h"
 #include "op/reply.h"
 
@@ -91,6 +92,7 @@ static enum op_exit print_path(const json_t *p)
 	print_line("size", size);
 	print_line("digest", cmd_string(p, "digest"));
 	print_weights(json_object_get(p, "weights"));
+	selection_print_list(json_object_get(p, "selections"));
 	return OP_DONE;
 }
 
@@ -98,14 +100,19 @@ static enum op_exit print(const json_t *answer)
 {
 	json_t *experiment = json_object_get(answer, "experiment");
 
+	if (json_object_get(answer, "selection"))
+		return selection_print_ledger(answer);
 	return json_is_object(experiment) ? print_experiment(experiment) : print_path(answer);
 }
 
 static enum op_exit open_thing(struct ask *a, const char *thing)
 {
 	bool hash = strlen(thing) >= PREFIX_MIN && !thing[strspn(thing, "0123456789abcdef")];
-	enum op_exit exit = ask_path(a, hash ? NULL : thing, TARGET_GONE);
+	enum op_exit exit;
 
+	if (!hash && !strchr(thing, '/'))
+		json_object_set_new(a->args, "selection", json_string(thing));
+	exit = ask_path(a, hash ? NULL : thing, TARGET_GONE);
 	if (exit == OP_DONE && hash && json_object_set_new(a->args, "hash", json_string(thing)) < 0)
 		return OP_FAILED;
 	return exit;
@@ -129,16 +136,20 @@ static int run(int argc, char **argv)
 const struct command cmd_show = {
 	.name = "show",
 	.run = run,
-	.usage = "HASH|PATH [--store STORE] [--json]",
-	.summary = "show what is known of an experiment, a file or a checkpoint",
+	.usage = "HASH|PATH|SELECTION [--store STORE] [--json]",
+	.summary = "show what is known of an experiment, a file or a selection",
 	.help = "Shows all that is known of one thing: of an experiment its branches, parent and\n"
 		"children, what changed, its checkpoints and where its files are found; of a file\n"
 		"with a role, or a checkpoint directory, its role, branch, experiment, step,\n"
-		"digest, whether it is complete, and how many versions there are.\n"
+		"digest, whether it is complete, how many versions there are, and which are\n"
+		"selected; of a selection its record, what was decided, and the others of its\n"
+		"name, which were superseded or supersede it.\n"
 		"\n"
 		"HASH is the hash of an experiment, or at least four characters that it\n"
 		"begins with, as many as tell it from others: 0 to 9 and a to f. A file of such\n"
 		"a name is given as ./NAME.\n"
+		"\n"
+		"SELECTION: see expfs help select. A file of such a name comes before it.\n"
 		"\n"
 		"PATH lies in a mount. Otherwise it counts from the top of the store that\n"
 		"--store or the environment variable EXPFS_STORE names.\n"

@@ -194,6 +194,27 @@ enum op_exit target_split(const char *command, const char *arg, char **ret_path,
 	return OP_DONE;
 }
 
+int target_set_path(struct target *t, const char *path)
+{
+	size_t root = strlen(t->path) - strlen(t->below); /* of a bind mount */
+	char *copy, *below;
+
+	if (strncmp(path, t->path, root) != 0)
+		return -ENOENT;
+	copy = strdup(path);
+	below = strdup(path + root);
+	if (!copy || !below) {
+		free(copy);
+		free(below);
+		return -ENOMEM;
+	}
+	free(t->path);
+	free(t->below);
+	t->path = copy;
+	t->below = below;
+	return 0;
+}
+
 enum op_exit target_say_unknown(const char *command, const struct target *t, const json_t *answer)
 {
 	_cleanup_json_ json_t *args = json_object(), *known = NULL;

@@ -35,6 +35,9 @@ enum op_exit target_open_branch(const char *command, const char *operand, const 
  * to be freed. What is wrong was told. */
 enum op_exit target_split(const char *command, const char *arg, char **ret_path, uint64_t *ret_n);
 
+/* Another path of the store becomes the target's; -ENOENT: it is not below the mount in which the first one was given. */
+int target_set_path(struct target *t, const char *path);
+
 /* Says why nothing is known of the path, to which no number was given: the reason of the answer or, where
  * what is in front of an @ in its last name is known, what is wrong with the rest. */
 enum op_exit target_say_unknown(const char *command, const struct target *t, const json_t *answer);

@@ -3,11 +3,9 @@
 
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
-#include "cmd/place.h"
+#include "cmd/operand.h"
+#include "cmd/verify.h"
 #include "op/reply.h"
-#include "util/log.h"
-
-#define HASH_MIN 4
 
 static void print_version(const char *label, const json_t *v)
 {
@@ -50,7 +48,7 @@ static void print_counts(const char *label, const json_t *counts)
 		putchar('\n');
 }
 
-static enum op_exit print(const json_t *a)
+enum op_exit verify_print(const json_t *a)
 {
 	const json_t *j;
 	size_t i;
@@ -80,62 +78,6 @@ static enum op_exit print(const json_t *a)
 	return OP_DONE;
 }
 
-static bool is_hash_and_step(const char *arg)
-{
-	size_t n = strspn(arg, "0123456789abcdef");
-
-	return n >= HASH_MIN && arg[n] == '@' && arg[n + 1] && !arg[n + 1 + strspn(arg + n + 1, "0123456789")] &&
-	       strlen(arg + n + 1) <= 18;
-}
-
-static enum op_exit put_hash(struct ask *a, const char *arg)
-{
-	size_t n = strcspn(arg, "@");
-
-	return json_object_set_new(a->args, "hash", json_stringn(arg, n)) < 0 ||
-			       json_object_set_new(a->args, "step", json_integer(strtoll(arg + n + 1, NULL, 10))) < 0 ?
-		       OP_FAILED : OP_DONE;
-}
-
-/* A version of a path in the same store. */
-static enum op_exit put_path(struct ask *a, const char *path, uint64_t n)
-{
-	_cleanup_target_ struct target t = { 0 };
-	enum op_exit exit = target_open("verify", path, a->store, TARGET_GONE, &t);
-	json_t *against = json_object();
-
-	if (exit == OP_DONE && strcmp(t.store, a->target.store) != 0) {
-		log_msg("%s: lies in another store", path);
-		exit = OP_USAGE;
-	}
-	if (exit == OP_DONE && (reply_put_path(against, t.path) < 0 ||
-				json_object_set_new(against, "n", json_integer((json_int_t)n)) < 0))
-		exit = OP_FAILED;
-	if (json_object_set_new(a->args, "against", against) < 0)
-		exit = OP_FAILED;
-	return exit;
-}
-
-static enum op_exit put_against(struct ask *a, const char *arg)
-{
-	_cleanup_place_ struct place *p = NULL;
-	_cleanup_free_ char *path = NULL;
-	enum op_exit exit;
-	uint64_t n;
-
-	if (is_hash_and_step(arg))
-		return put_hash(a, arg);
-	exit = target_split("verify", arg, &path, &n);
-	if (exit != OP_DONE)
-		return exit;
-	if (n || place_open(path, &p) < 0 || place_is_inside(p))
-		return put_path(a, path, n);
-	if (json_object_set_new(a->args, "file", json_string(p->path)) == 0)
-		return OP_DONE;
-	log_msg("%s: a file outside of the mount needs a path in UTF-8", path);
-	return OP_USAGE;
-}
-
 static int run(int argc, char **argv)
 {
 	_cleanup_ask_ struct ask a = { .command = "verify" };
@@ -146,28 +88,31 @@ static int run(int argc, char **argv)
 		return exit;
 	if (argc - optind != 1)
 		return cmd_bad_operands(&cmd_verify);
-	exit = ask_path(&a, argv[optind], TARGET_GONE);
+	exit = operand_put(&a, argv[optind], OPERAND_HASH, a.args);
 	if (exit == OP_DONE && against)
-		exit = put_against(&a, against);
+		exit = operand_put(&a, against, OPERAND_HASH | OPERAND_FILE, operand_object(&a, "against"));
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "verify");
-	exit = ask_print(&a, exit, print);
+	exit = ask_print(&a, exit, verify_print);
 	return exit == OP_DONE ? (int)cmd_number(a.answer, "exit") : (int)exit;
 }
 
 const struct command cmd_verify = {
 	.name = "verify",
 	.run = run,
-	.usage = "PATH [--against PATH[@N]|HASH@STEP] [--store STORE] [--json]",
+	.usage = "PATH[@N]|SELECTION [--against X] [--store STORE] [--json]",
 	.summary = "find out whether a checkpoint holds the weights that it should",
 	.help = "Holds a checkpoint, tensor by tensor, against the first version that was\n"
 		"committed under its step or epoch; or against another version, a checkpoint of\n"
-		"an experiment, or a file outside of the mount. Names do not count for a prefix,\n"
-		"nor does what the other has beside the model. It also tells which checkpoints\n"
-		"the weights are really those of, or a part of. As a control the comparison is\n"
-		"made again with other weights, and has to tell them apart.\n"
+		"an experiment, a selection, or a file outside of the mount. Names do not count\n"
+		"for a prefix, nor does what the other has beside the model. It also tells which\n"
+		"checkpoints the weights are really those of, or a part of. As a control the\n"
+		"comparison is made again with other weights, and has to tell them apart.\n"
 		"\n"
-		"  --against X    what it is held against\n"
+		"Of a SELECTION (expfs help select) it is what was frozen, under the step that it\n"
+		"was selected with.\n"
+		"\n"
+		"  --against X    what it is held against: PATH[@N], HASH@STEP, SELECTION, a file\n"
 		"  --store STORE  the store, mounted or not\n"
 		"  --json         the answer as JSON\n"
 		"\n"

@@ -47,6 +47,8 @@ libexpfs_a_SOURCES += \
 	src/exp/label.c src/exp/label.h \
 	src/exp/compare.c src/exp/compare.h src/exp/side.c src/exp/side.h \
 	src/exp/verify.c src/exp/verify_find.c src/exp/verify_part_of.c src/exp/verify.h src/exp/verify_part.h \
+	src/exp/evidence.c src/exp/evidence.h \
+	src/exp/selection.c src/exp/selection.h \
 	src/exp/state.c src/exp/state.h \
 	src/exp/point.c src/exp/point.h \
 	src/exp/kept.c src/exp/kept.h \

@@ -54,6 +54,8 @@ static int read_candidate(struct question *q)
 {
 	int r = get_holds(q, q->v->candidate.id, &q->candidate);
 
+	if (q->v->step != NO_STEP)
+		q->candidate.step = q->v->step;
 	q->kind = q->candidate.step != NO_LABEL ? LABEL_STEP : LABEL_EPOCH;
 	q->label = q->kind == LABEL_STEP ? q->candidate.step : q->candidate.epoch;
 	return r < 0 ? r : weights_load(q->ex, &q->v->candidate, q->stop, q->arg, &q->ret->candidate_weights);

@@ -7,6 +7,7 @@
 #define EXPFS_VERIFY_H
 
 #include "exp/compare.h"
+#include "meta/tracked.h"
 
 enum verdict {
 	VERDICT_ACCEPT,    /* every tensor is that of the reference */
@@ -20,6 +21,7 @@ struct verify {
 	struct version_row candidate;
 	struct version_row reference; /* id 0: by the label, or the file */
 	int file;                     /* outside of the store, taken over; -1: none */
+	int64_t step;                 /* that the candidate was selected under, or NO_STEP: its label is its own */
 };
 
 #define VERIFY_HELD_MAX 8

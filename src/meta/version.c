@@ -124,6 +124,15 @@ int version_of_object(struct db *db, uint64_t object, uint64_t *ret)
 	return r == 1 ? 0 : r == 0 ? -ENOENT : r;
 }
 
+int version_before_with(struct db *db, const struct version_row *v, struct version_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st, SELECT "WHERE object=?1 AND id<?2 AND tracked<>?3 ORDER BY id DESC LIMIT 1", "iii", (int64_t)v->object,
+		       (int64_t)v->id, (int64_t)v->tracked);
+
+	return read_one(st, r, ret);
+}
+
 int version_replace_object(struct db *db, uint64_t object, uint64_t by)
 {
 	return db_run(db, "UPDATE version SET object=nullif(?2, 0) WHERE object=?1", "ii", (int64_t)object, (int64_t)by);

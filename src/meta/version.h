@@ -39,6 +39,9 @@ int version_before(struct db *db, uint64_t tracked, uint64_t n, struct version_r
 /* Any that holds the object, itself or in a member; -ENOENT. */
 int version_of_object(struct db *db, uint64_t object, uint64_t *ret);
 
+/* The last one of another path that held the same object before; -ENOENT. */
+int version_before_with(struct db *db, const struct version_row *v, struct version_row *ret);
+
 /* Versions that hold the object hold another from now on. */
 int version_replace_object(struct db *db, uint64_t object, uint64_t by);
 

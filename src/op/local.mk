@@ -5,6 +5,9 @@ libexpfs_a_SOURCES += \
 	src/op/warning.c src/op/warning.h \
 	src/op/labels.c src/op/labels.h \
 	src/op/versions.c src/op/versions.h \
+	src/op/selection.c src/op/selection.h \
+	src/op/select.c \
+	src/op/decide.c \
 	src/op/experiments.c src/op/experiments.h src/op/experiments_text.c src/op/experiments_manifest.c \
 	src/op/log.c \
 	src/op/show.c \
@@ -12,7 +15,7 @@ libexpfs_a_SOURCES += \
 	src/op/forget.c \
 	src/op/commit.c \
 	src/op/signal.c \
-	src/op/verify.c \
+	src/op/verify.c src/op/verify.h \
 	src/op/diff.c \
 	src/op/load.c \
 	src/op/status.c src/op/status.h \

@@ -52,14 +52,15 @@ enum op_exit op_branch(struct expfs *ex, const struct op_caller *caller, const j
  * there, {"error"} says so. */
 enum op_exit op_log(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
-/* op/show.c: {"hash": the begin of one, or "path"} → {"experiment": as of
+/* op/show.c: {"hash": the begin of one, or "path", or "selection"} → {"selection", "others"} (selection_ledger()), or {"experiment": as of
  * experiments_entry(), with "branches", "head_of", "children": [hash], "HP", "MODEL", "DATA": digest where there is one,
  * "files": {"HP": [{"path", "found": path}], …}}; or of a path {"path", "role", "directory": bool, "there": bool, "held":
  * bool, "version": the last one, "versions": count, "mtime", "size", "complete", "step": n or null, "digest": hex or null,
- * "experiment": hash or null, "branch": name or null}. OP_NO: nothing is known of it, {"error"} says so. */
+ * "experiment": hash or null, "branch": name or null, "selections": as of selection_list_of()}. OP_NO: nothing is known of it, {"error"} says so. */
 enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
-/* op/history.c: {"path"} → {"path", "role", "there": bool, "versions": [{"n", "mtime": text, "size", "mode", "uid", "gid",
+/* op/history.c: {"path"} → {"path", "named": {"path" or "path_hex", "n"} where a "selection" or a path in a view history/ named
+ * one of the versions, "role", "there": bool, "versions": [{"n", "mtime": text, "size", "mode", "uid", "gid",
  * "directory": bool, "complete": bool, "step": n or null, "held": bool, "digest": hex or null, "found": path}]}, the
  * oldest first. OP_NO: nothing is known of the path, {"error"} says so. */
 enum op_exit op_history(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
@@ -73,15 +74,25 @@ enum op_exit op_forget(struct expfs *ex, const struct op_caller *caller, const j
  * are recorded → {"branch", "run", "step", "recorded": n}. OP_NO: there is no such branch, or curve; {"error"} says so. */
 enum op_exit op_signal(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
-/* op/verify.c: {"path", and "against": {"path", "n": version or 0: the last complete one}, or "hash" and "step", or "file":
- * absolute path outside of the store, or neither: the first version under its label} → {"path", "answer": ACCEPT, RECOVER,
+/* A version is named by {"path", "n": version or 0: the last complete one}, or {"hash", "step"}, or {"selection": text, with
+ * a path that counts where it is there}. */
+
+/* op/verify.c: {what names a version, and "against": likewise, or {"file": absolute path outside of the store}, or
+ * absent: the first version under its label} → {"path", "answer": ACCEPT, RECOVER,
  * RECAPTURE, RERUN or HOLD, "exit": that of the command, "why": or null, "reference": {"path", "version", "step", "epoch"},
  * {"file"} or null, "model" and "beside": {"equal", "tied", "content", "type", "shape", "missing", "extra", "untold": tensors},
  * "different": [{"name", "difference"}], "holds": [version as reference], "part_of": likewise, "instead": likewise or null, "control": likewise, null:
  * one bit was changed, "control_differs": tensors}. OP_NO: nothing is known of a path, {"error"} says so. */
 enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
-/* op/diff.c: {"a": {"path", "n": version or 0: the last one}, "b": likewise} → {"a": {"path", "version"}, "b", "role", and of
+/* op/select.c: {what names a version, "name", "label": step or absent: its own, "metric": {"name", "value": text}, "against": as of
+ * verify, "source", "software": {name: version}} → {"selection": as of selection_json() (op/selection.h)}; where it is not
+ * the same as "against" the answer of verify, with "exit". OP_NO: it is not known, or not whole; {"error"} says so.
+ * decide: {"selection", "decision", "by", "note"} → {"selection", "name", "branch", "decision", "by", "note", "time"} */
+enum op_exit op_select(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+enum op_exit op_decide(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
+/* op/diff.c: {"a": what names a version, "b": likewise} → {"a": {"path", "version"}, "b", "role", and of
  * checkpoints "tensors": [{"name", "model": bool, "difference", "a": {"type", "shape"} or null, "b", "elements", "changed", "max",
  * "cosine": or null}], "counts": {"equal", "tied", "content", "type", "shape", "added", "removed", "untold"}; of configurations "keys": [{"key", "a": JSON text or null, "a_type", "b", "b_type"}]; of
  * data snapshots "ids": {"added": [id], "removed", "changed", "n_added", "n_removed", "n_changed"}}. OP_NO: nothing is known of a path,

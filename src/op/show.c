@@ -8,6 +8,7 @@
 #include "op/experiments.h"
 #include "op/labels.h"
 #include "op/reply.h"
+#include "op/selection.h"
 
 struct family {
 	uint64_t of;
@@ -176,6 +177,18 @@ static int experiment_of(struct expfs *ex, const struct tracked_row *t, const st
 	return r;
 }
 
+/* Of all versions of the path. */
+static int add_selections(struct expfs *ex, const struct history *h, json_t *answer)
+{
+	json_t *list = json_array();
+	int r = 0;
+
+	for (size_t i = 0; i < h->n && h->tracked.role == ROLE_WEIGHTS && r == 0; i++)
+		r = selection_list_of(ex, &h->v[i].row, list);
+	json_object_set_new(answer, "selections", list);
+	return r;
+}
+
 static enum op_exit show_path(struct expfs *ex, const char *path, const struct history *h, json_t **ret)
 {
 	const struct history_version *v = &h->v[h->n - 1];
@@ -200,6 +213,8 @@ static enum op_exit show_path(struct expfs *ex, const char *path, const struct h
 			 "branch", b.name ? reply_text(b.name) : json_null());
 	branch_free(&b);
 	r = h->tracked.role == ROLE_WEIGHTS && v->row.complete == 1 ? labels_entry(ex, v->row.id, &weights) : 0;
+	if (r == 0)
+		r = add_selections(ex, h, *ret);
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
 	json_object_set_new(*ret, "weights", weights ? weights : json_null());
@@ -223,24 +238,61 @@ static enum op_exit find_path(struct expfs *ex, const char *path, json_t **ret)
 	return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
 }
 
-enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
+static enum op_exit show_selection(struct expfs *ex, const struct ledger_row *row, json_t **ret)
 {
-	const char *hash = json_string_value(json_object_get(args, "hash"));
-	_cleanup_free_ char *path = reply_get_path(args);
-	struct experiment_row row;
-	int r = experiment_settle(ex, 0);
+	json_t *selection, *others;
+	int r = selection_ledger(ex, row, &selection, &others);
 
-	if (!hash && !path)
-		return reply_error(ret, OP_USAGE, "no hash or path is given");
-	if (r == 0 && !hash)
-		return find_path(ex, path, ret);
-	if (r == 0)
-		r = experiment_find(ex, hash, &row);
+	if (r < 0) {
+		json_decref(selection);
+		json_decref(others);
+		return reply_error(ret, OP_FAILED, "%s: show: %s", row->name, strerror(-r));
+	}
+	*ret = json_pack("{s:o, s:o}", "selection", selection, "others", others);
+	return *ret ? OP_DONE : OP_FAILED;
+}
+
+/* The begin of a hash may be the name of a selection, too. */
+static enum op_exit show_hash(struct expfs *ex, const char *hash, json_t **ret)
+{
+	_cleanup_ledger_row_ struct ledger_row selection = { 0 };
+	_cleanup_free_ char *names = NULL;
+	struct experiment_row row;
+	int r = experiment_find(ex, hash, &row);
+
 	if (r == 0)
 		return show_experiment(ex, &row, ret);
+	if (r == -ENOENT) {
+		r = selection_find(ex, hash, &selection, &names);
+		if (r == 0)
+			return show_selection(ex, &selection, ret);
+		if (r == -EEXIST)
+			return reply_error(ret, OP_NO, "%s: several branches have a selection of that name; name one of: %s", hash, names);
+	}
 	if (r == -EEXIST)
 		return reply_error(ret, OP_NO, "%s: the hashes of several experiments begin so; give more of it", hash);
 	if (r == -ENOENT)
 		return reply_error(ret, OP_NO, "%s: no experiment's hash begins so; a file of that name is ./%s", hash, hash);
-	return reply_error(ret, OP_FAILED, "%s: show: %s", hash ? hash : path, strerror(-r));
+	return reply_error(ret, OP_FAILED, "%s: show: %s", hash, strerror(-r));
+}
+
+enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
+{
+	const char *hash = json_string_value(json_object_get(args, "hash"));
+	_cleanup_ledger_row_ struct ledger_row row = { 0 };
+	_cleanup_free_ char *path = reply_get_path(args);
+	bool selected = false;
+	enum op_exit exit;
+	int r = experiment_settle(ex, 0);
+
+	if (r < 0)
+		return reply_error(ret, OP_FAILED, "show: %s", strerror(-r));
+	if (hash)
+		return show_hash(ex, hash, ret);
+	exit = selection_named(ex, args, &row, &selected, ret);
+	if (exit == OP_DONE && selected)
+		return show_selection(ex, &row, ret);
+	if (exit == OP_DONE && !path)
+		return reply_error(ret, OP_USAGE, "no hash, path or selection is given");
+	return exit != OP_DONE ? exit : find_path(ex, path, ret);
 }

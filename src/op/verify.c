@@ -1,10 +1,10 @@
+#include "op/verify.h"
+
 #include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "exp/experiment.h"
-#include "exp/verify.h"
 #include "meta/tracked.h"
 #include "op/reply.h"
 #include "op/versions.h"
@@ -19,8 +19,18 @@ static const struct {
 	[VERDICT_RERUN] = { "RERUN", 12 }, [VERDICT_HOLD] = { "HOLD", 13 },
 };
 
+static enum op_exit find_version(struct expfs *ex, const json_t *args, char **ret_path, struct version_row *v, json_t **ret)
+{
+	enum role role;
+	enum op_exit exit = versions_find(ex, args, ret_path, &role, v, ret);
+
+	if (exit == OP_DONE && role != ROLE_WEIGHTS)
+		return reply_error(ret, OP_NO, "/%s: is no checkpoint", *ret_path);
+	return exit;
+}
+
 /* What the path holds, which has to be a whole checkpoint. */
-static enum op_exit find_candidate(struct expfs *ex, const json_t *args, char **ret_path, struct version_row *v, json_t **ret)
+static enum op_exit find_held(struct expfs *ex, const json_t *args, char **ret_path, struct version_row *v, json_t **ret)
 {
 	_cleanup_history_ struct history h = { .n = 0 };
 	enum op_exit exit = versions_load(ex, args, ret_path, &h, ret);
@@ -37,31 +47,20 @@ static enum op_exit find_candidate(struct expfs *ex, const json_t *args, char **
 	return OP_DONE;
 }
 
-static enum op_exit find_version(struct expfs *ex, const json_t *against, struct version_row *v, json_t **ret)
+enum op_exit verify_candidate(struct expfs *ex, const json_t *args, char **ret_path, struct version_row *v, int64_t *ret_step, json_t **ret)
 {
-	_cleanup_free_ char *path = NULL;
-	enum role role;
+	_cleanup_json_ json_t *placed = NULL;
+	enum op_exit exit;
 
-	return versions_find(ex, against, &path, &role, v, ret);
-}
-
-static enum op_exit find_step(struct expfs *ex, const char *hash, int64_t step, struct version_row *v, json_t **ret)
-{
-	struct experiment_row row;
-	uint64_t id;
-	int r = experiment_find(ex, hash, &row);
-
-	if (r == 0) {
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = holds_first_of_step(db, row.id, step, &id);
-		if (r == 0)
-			r = version_get(db, id, v);
-	}
-	if (r == -ENOENT || r == -EEXIST)
-		return reply_error(ret, OP_NO, "%s@%" PRId64 ": %s", hash, step, r == -EEXIST ?
-				   "the hashes of several experiments begin so" : "there is no such experiment, or no such step of it");
-	return r < 0 ? reply_error(ret, OP_FAILED, "%s: verify: %s", hash, strerror(-r)) : OP_DONE;
+	*ret_step = NO_STEP;
+	if (json_object_get(args, "hash"))
+		return find_version(ex, args, ret_path, v, ret);
+	exit = versions_place(ex, args, &placed, ret_step, ret);
+	if (exit != OP_DONE)
+		return exit;
+	if (json_integer_value(json_object_get(placed, "n")) > 0)
+		return find_version(ex, placed, ret_path, v, ret);
+	return find_held(ex, placed, ret_path, v, ret);
 }
 
 static enum op_exit open_outside(const char *path, int *ret_fd, json_t **ret)
@@ -79,17 +78,14 @@ static enum op_exit open_outside(const char *path, int *ret_fd, json_t **ret)
 	return OP_DONE;
 }
 
-static enum op_exit find_reference(struct expfs *ex, const json_t *args, struct verify *v, json_t **ret)
+static enum op_exit find_reference(struct expfs *ex, const json_t *against, struct verify *v, json_t **ret)
 {
-	const json_t *against = json_object_get(args, "against");
-	const char *hash = json_string_value(json_object_get(args, "hash"));
-	const char *file = json_string_value(json_object_get(args, "file"));
+	const char *file = json_string_value(json_object_get(against, "file"));
+	_cleanup_free_ char *path = NULL;
 
 	if (file)
 		return open_outside(file, &v->file, ret);
-	if (hash)
-		return find_step(ex, hash, json_integer_value(json_object_get(args, "step")), &v->reference, ret);
-	return against ? find_version(ex, against, &v->reference, ret) : OP_DONE;
+	return against ? find_version(ex, against, &path, &v->reference, ret) : OP_DONE;
 }
 
 /* {"path", "version", "step", "epoch"} */
@@ -150,9 +146,35 @@ static json_t *answer(struct expfs *ex, const char *path, const struct verified 
 			 "control", version_json(ex, v->control), "control_differs", (json_int_t)v->control_differs);
 }
 
-enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
+enum op_exit verify_run(struct expfs *ex, const struct op_caller *caller, const char *path, const json_t *against, struct verify *v,
+			json_t **ret)
 {
 	_cleanup_verified_ struct verified verified = { 0 };
+	enum op_exit exit;
+	int r;
+
+	if (v->candidate.complete != 1) {
+		verified.verdict = VERDICT_HOLD;
+		verified.why = strdup("it is not complete; see: expfs status");
+		*ret = answer(ex, path, &verified, NULL);
+		return *ret ? OP_DONE : OP_FAILED;
+	}
+	exit = find_reference(ex, against, v, ret);
+	if (exit != OP_DONE)
+		return exit;
+	r = verify(ex, v, op_is_unwanted, (void *)(uintptr_t)caller, &verified);
+	if (r == -EINVAL)
+		return reply_error(ret, OP_USAGE, "/%s: is not verified against itself, or a link to it; name a file that was made "
+				   "independently", path);
+	if (r < 0)
+		return reply_error(ret, OP_FAILED, "/%s: verify: %s", path, r == -E2BIG ? "more tensors in it than are read" :
+				   r == -EAGAIN ? "its weights cannot be read now; the store's log says why" : strerror(-r));
+	*ret = answer(ex, path, &verified, json_string_value(json_object_get(against, "file")));
+	return *ret ? OP_DONE : OP_FAILED;
+}
+
+enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
+{
 	struct verify v = { .file = -1 };
 	_cleanup_free_ char *path = NULL;
 	enum op_exit exit;
@@ -160,24 +182,6 @@ enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const j
 
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "verify: %s", strerror(-r));
-	exit = find_candidate(ex, args, &path, &v.candidate, ret);
-	if (exit == OP_DONE && v.candidate.complete != 1) {
-		verified.verdict = VERDICT_HOLD;
-		verified.why = strdup("it is not complete; see: expfs status");
-		*ret = answer(ex, path, &verified, NULL);
-		return *ret ? OP_DONE : OP_FAILED;
-	}
-	if (exit == OP_DONE)
-		exit = find_reference(ex, args, &v, ret);
-	if (exit != OP_DONE)
-		return exit;
-	r = verify(ex, &v, op_is_unwanted, (void *)(uintptr_t)caller, &verified);
-	if (r == -EINVAL)
-		return reply_error(ret, OP_USAGE, "/%s: is not verified against itself, or a link to it; name a file that was made "
-				   "independently", path);
-	if (r < 0)
-		return reply_error(ret, OP_FAILED, "/%s: verify: %s", path, r == -E2BIG ? "more tensors in it than are read" :
-				   r == -EAGAIN ? "its weights cannot be read now; the store's log says why" : strerror(-r));
-	*ret = answer(ex, path, &verified, json_string_value(json_object_get(args, "file")));
-	return *ret ? OP_DONE : OP_FAILED;
+	exit = verify_candidate(ex, args, &path, &v.candidate, &v.step, ret);
+	return exit != OP_DONE ? exit : verify_run(ex, caller, path, json_object_get(args, "against"), &v, ret);
 }

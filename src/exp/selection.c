@@ -1,0 +1,260 @@
+#include "exp/selection.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/branch.h"
+#include "exp/branch_part.h"
+#include "exp/root.h"
+#include "exp/settle.h"
+#include "format/utf8.h"
+#include "meta/tracked.h"
+#include "util/list.h"
+
+#define NAMES_MAX 20 /* candidates that are named */
+
+/* What stands there is one line in UTF-8, which shows as what it is. */
+static bool is_line(const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left > 0) {
+		uint32_t c;
+		size_t n = utf8_get(text, left, &c);
+
+		if (n == 0 || c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029)
+			return false;
+		text += n;
+		left -= n;
+	}
+	return true;
+}
+
+const char *selection_line_fault(const char *text)
+{
+	if (strlen(text) > SELECTION_LINE)
+		return "is longer than 1024 bytes";
+	return is_line(text) ? NULL : "is not one line of text in UTF-8";
+}
+
+static bool is_id(const char *text)
+{
+	size_t n = strlen(SELECTION_PREFIX);
+
+	return !strncmp(text, SELECTION_PREFIX, n) && text[n] && !text[n + strspn(text + n, "0123456789")];
+}
+
+const char *selection_name_fault(const char *name)
+{
+	if (!*name || strlen(name) > LEDGER_NAME)
+		return "a name has 1 to 64 bytes";
+	if (strpbrk(name, "/:@ ") || *name == '-' || *name == '.' || !is_line(name))
+		return "a name is UTF-8 without /, :, @, blanks and control characters, and does not begin with - or .";
+	return is_id(name) ? "that is the form of a selection's number" : NULL;
+}
+
+void selection_text(uint64_t id, char ret[static SELECTION_TEXT])
+{
+	snprintf(ret, SELECTION_TEXT, SELECTION_PREFIX "%" PRIu64, id);
+}
+
+/* The branch of a root, by the directory that is it. */
+static int find_root(struct expfs *ex, uint64_t dir, uint64_t *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct tracked_row t;
+	struct root_row row;
+	int r = tracked_by_name(db, dir, ROOT_DIR, &t);
+
+	if (r == 0)
+		r = root_get(db, t.id, &row);
+	*ret = r == 0 ? t.id : 0;
+	return r;
+}
+
+static int name_by_path(struct expfs *ex, uint64_t dir, char **ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	_cleanup_free_ char *path = NULL;
+	int r = tracked_path(db, dir, &path);
+
+	if (r == 0)
+		*ret = branch_path_name(path);
+	return r < 0 ? r : *ret ? 0 : -ENOMEM;
+}
+
+int selection_branch(struct expfs *ex, uint64_t run, char **ret)
+{
+	struct branch b = { 0 };
+	uint64_t root = 0;
+	int r = branch_by_id(ex, NULL, run, &b);
+
+	if (r == -ENOENT)
+		r = find_root(ex, run, &root);
+	if (r == 0 && !b.name)
+		r = branch_by_id(ex, NULL, root, &b);
+	if (r == 0)
+		*ret = steal(&b.name);
+	branch_free(&b);
+	return r == -ENOENT || r == -ESTALE ? name_by_path(ex, run, ret) : r;
+}
+
+/* Finding */
+
+struct found {
+	struct ledger_row *v;
+	size_t n;
+};
+
+static void found_free(struct found *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		ledger_row_free(&f->v[i]);
+	free(f->v);
+}
+
+static int add_found(void *arg, const struct ledger_row *row)
+{
+	struct found *f = arg;
+	struct ledger_row *v = array_grow(f->v, f->n, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	f->v = v;
+	v[f->n] = *row;
+	v[f->n].record = strdup(row->record);
+	return v[f->n++].record ? 0 : -ENOMEM;
+}
+
+static int list_named(struct expfs *ex, const char *name, struct found *f)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return ledger_list_named(db, name, add_found, f);
+}
+
+static int find_id(struct expfs *ex, const char *text, struct ledger_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	const char *digits = text + strlen(SELECTION_PREFIX);
+	int r = strlen(digits) > 18 ? -ENOENT : ledger_get(db, strtoull(digits, NULL, 10), ret);
+
+	if (r < 0 || ret->kind == LEDGER_SELECTION)
+		return r;
+	ledger_row_free(ret);
+	return -ENOENT;
+}
+
+/* Those of one branch alone stay. */
+static int keep_branch(struct expfs *ex, struct found *f, const char *branch, size_t len)
+{
+	size_t n = 0, all = f->n;
+	int r = 0;
+
+	for (size_t i = 0; i < all; i++) {
+		_cleanup_free_ char *own = NULL;
+
+		r = r < 0 ? r : selection_branch(ex, f->v[i].run, &own);
+		if (r == 0 && strlen(own) == len && !memcmp(own, branch, len))
+			f->v[n++] = f->v[i];
+		else
+			ledger_row_free(&f->v[i]);
+	}
+	f->n = n;
+	return r;
+}
+
+static int tell_names(struct expfs *ex, const struct found *f, char **ret)
+{
+	_cleanup_free_ char *text = strdup("");
+
+	for (size_t i = 0; i < f->n && i < NAMES_MAX; i++) {
+		_cleanup_free_ char *branch = NULL;
+		char *more;
+		int r = text ? selection_branch(ex, f->v[i].run, &branch) : -ENOMEM;
+
+		if (r < 0 || asprintf(&more, "%s%s%s:%s", text, i ? ", " : "", branch, f->v[i].name) < 0)
+			return r < 0 ? r : -ENOMEM;
+		free(text);
+		text = more;
+	}
+	*ret = steal(&text);
+	return *ret ? -EEXIST : -ENOMEM;
+}
+
+int selection_find(struct expfs *ex, const char *text, struct ledger_row *ret, char **ret_names)
+{
+	_cleanup_(found_free) struct found f = { 0 };
+	const char *colon = strrchr(text, ':'), *name = colon ? colon + 1 : text;
+	int r;
+
+	*ret_names = NULL;
+	if (is_id(text))
+		return find_id(ex, text, ret);
+	r = strlen(name) > LEDGER_NAME ? -ENOENT : list_named(ex, name, &f);
+	if (r == 0 && colon)
+		r = keep_branch(ex, &f, text, (size_t)(colon - text));
+	if (r == 0 && f.n > 1)
+		r = tell_names(ex, &f, ret_names);
+	if (r < 0 || f.n == 0)
+		return r < 0 ? r : -ENOENT;
+	*ret = f.v[0];
+	f.v[0] = (struct ledger_row){ 0 };
+	return 0;
+}
+
+/* Adding */
+
+struct adding {
+	struct expfs *ex;
+	struct ledger_row *row;
+	const struct version_row *v; /* of a selection */
+};
+
+static int tx_put(struct db *db, void *arg)
+{
+	struct adding *a = arg;
+	struct ledger_row *row = a->row;
+	struct version_row v;
+	struct tracked_row t;
+	int r = a->v ? version_get(db, a->v->id, &v) : 0;
+
+	if (r == 0 && a->v)
+		r = v.complete == 1 ? tracked_get(db, v.tracked, &t) : -ENOENT;
+	if (r == 0 && a->v)
+		r = ledger_run(db, t.run, &row->run);
+	if (r < 0)
+		return r == -ENOENT ? -ESTALE : r;
+	row->id = meta_id(a->ex->meta);
+	row->time = now_ns();
+	return ledger_put(db, row);
+}
+
+static int put(struct adding *a)
+{
+	int r = meta_write(a->ex->meta, tx_put, a);
+
+	return r < 0 ? r : meta_sync(a->ex->meta);
+}
+
+int selection_put(struct expfs *ex, const struct version_row *v, const uint64_t *objects, size_t n, struct ledger_row *row)
+{
+	struct adding a = { ex, row, v };
+	int r = settle_objects(ex, objects, n);
+
+	row->kind = LEDGER_SELECTION;
+	row->of = v->id;
+	return r < 0 ? r : put(&a);
+}
+
+int selection_decide(struct expfs *ex, const struct ledger_row *selection, struct ledger_row *row)
+{
+	struct adding a = { ex, row, NULL };
+
+	row->kind = LEDGER_DECISION;
+	row->of = selection->id;
+	row->run = selection->run;
+	memcpy(row->name, selection->name, sizeof(row->name));
+	return put(&a);
+}

@@ -1,0 +1,28 @@
+/* Selections in the arguments and answers of operations (exp/selection.h). */
+#ifndef EXPFS_OP_SELECTION_H
+#define EXPFS_OP_SELECTION_H
+
+#include "exp/selection.h"
+#include "op/op.h"
+
+/* The selection that {"selection": text} names; *ret_is: it does. Where there is a path, too, that counts if it is there,
+ * or no selection is. OP_NO: there is none, or several; *ret says so. */
+enum op_exit selection_named(struct expfs *ex, const json_t *args, struct ledger_row *row, bool *ret_is, json_t **ret);
+
+/* {"selection": sel-NUMBER, "name", "branch", "current": bool, "path", "version": n, "held": the store has that version,
+ * "found": path where it is read, or null, "step", "metric": {"name", "value"}, "selected_at", "captured_at", "completed_at",
+ * "capture", "sha256", "model", "tensors", "experiment", "source", "software": {name: version}}, each null where it is not
+ * known. */
+int selection_json(struct expfs *ex, const struct ledger_row *row, json_t **ret);
+
+/* The same with "decisions": [{"decision", "by", "note", "time"}]; and a list of the other selections of its name, those
+ * that were superseded or the one that counts. */
+int selection_ledger(struct expfs *ex, const struct ledger_row *row, json_t **ret, json_t **ret_others);
+
+/* Of a version, or of all versions of a path: [{"selection", "name", "branch", "version": n, "current"}]. */
+int selection_list_of(struct expfs *ex, const struct version_row *v, json_t *list);
+
+/* The step of its record; -1: none. */
+int64_t selection_step(const struct ledger_row *row);
+
+#endif
