@@ -29,6 +29,36 @@ ledger() { (cd "$R" && "$EXPFS" show "$1" --json 3>&-) | field "$2"; }
     equal "$("$EXPFS" show step_7.safetensors 3>&- | grep ^selected)" "selected   r:best ($first, superseded), version 1"
 }
 
+@test "the log of a branch names what is selected, and .expfs/log, too" {
+    save step_7.safetensors seven
+    save step_9.safetensors eight
+    selects step_7.safetensors
+    selects step_9.safetensors
+    selects step_7.safetensors --name first
+    local lines
+    lines=$(printf 'selected   /runs/r/step_9.safetensors@1 as best\n           /runs/r/step_7.safetensors@1 as first')
+    equal "$(grep -A1 ^selected "$MNT/branches/r/log")" "$lines"
+    equal "$("$EXPFS" log "$R" 3>&- | grep -A1 ^selected)" "$lines"
+    rm "$R/step_9.safetensors"
+    equal "$(grep -A1 ^selected "$MNT/.expfs/log")" "$lines"
+}
+
+@test "a run that is moved to where none is keeps its selections under its path, and has them again when it is moved back" {
+    save step_1.safetensors one
+    selects step_1.safetensors
+    mkdir "$MNT/archive"
+    mv "$R" "$MNT/archive/r"
+    R=$MNT/archive/r
+    equal "$(ledger archive.r:best 'r["selection"]["path"]')" /archive/r/step_1.safetensors
+    save step_2.safetensors two
+    selects step_2.safetensors
+    equal "$(answered 's["branch"]')" main
+    refused 1 "$EXPFS" show best --store "$STORE"
+    mv "$R" "$MNT/runs/r"
+    R=$MNT/runs/r
+    equal "$(ledger r:best 'r["selection"]["path"]')" /runs/r/step_1.safetensors
+}
+
 @test "a name that several branches have is told with each of them, and found by BRANCH:NAME" {
     mkdir "$MNT/runs/q"
     save step_1.safetensors one
@@ -149,6 +179,7 @@ ledger() { (cd "$R" && "$EXPFS" show "$1" --json 3>&-) | field "$2"; }
     refused 2 "$EXPFS" decide best ACCEPT --by ""
     refused 2 "$EXPFS" decide best ACCEPT --by me --note $'two\nlines'
     refused 2 "$EXPFS" decide best ACCEPT --by $'\e[31mme'
+    refused 2 "$EXPFS" decide best ACCEPT --by $'\u202eme'
     refused 2 "$EXPFS" decide best ACCEPT --by me --note "$(printf '%01025d' 0)"
     refused 2 "$EXPFS" decide best ACCEPT --by me --note $'\xff'
     refused 2 "$EXPFS" decide best

@@ -111,6 +111,50 @@ P
     [[ $MESSAGE == *"no selection"* || $MESSAGE == *"nothing is known"* ]]
 }
 
+@test "what cannot be read for tensors is selected all the same, and its tensors are not known" {
+    echo "no weights" >"$R/model.pth"
+    selects model.pth
+    equal "$(answered 's["model"], s["tensors"], s["sha256"][:8]')" "(None, None, '$(sha256sum "$R/model.pth" | cut -c1-8)')"
+    save step_1.safetensors one
+    run "$EXPFS" select "$R/model.pth" --name other --against "$R/step_1.safetensors" 3>&-
+    equal "$status" 13
+}
+
+@test "a copy that came with an old time was captured when it was made, and completed after that" {
+    save step_1.safetensors one "$SCRATCH"
+    touch -d 2020-01-01 "$SCRATCH/step_1.safetensors"
+    cp -p "$SCRATCH/step_1.safetensors" "$R/"
+    selects step_1.safetensors
+    equal "$(answered 's["captured_at"] > "2026", s["captured_at"] <= s["completed_at"]')" "(True, True)"
+}
+
+@test "requests that no command makes are refused" {
+    save step_1.safetensors one
+    python3 - "$STORE" <<'P'
+import json, os, socket, sys
+os.chdir(sys.argv[1])
+def ask(op, **args):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect("control")
+    s.sendall(json.dumps({"op": op, "args": args}).encode() + b"\n")
+    text = b""
+    while not text.endswith(b"\n"):
+        more = s.recv(65536)
+        if not more:
+            break
+        text += more
+    return json.loads(text)["exit"]
+path = "/runs/r/step_1.safetensors"
+for wrong in ({"label": "x"}, {"label": -1}, {"metric": 5}, {"metric": {"name": "a"}}, {"metric": {"name": 5, "value": "1"}}, {"software": {"a": 5}}, {"against": 5},
+              {"against": {}}, {"against": {"file": "/none"}}, {"name": ""}, {"name": 5}, {"source": "\x01"}):
+    got = ask("select", path=path, **wrong)
+    assert got in (2, 3), (wrong, got)
+assert ask("select") == 2 and ask("select", path=5) == 2 and ask("select", selection=5) == 2 and ask("select", hash="", step="x") == 1
+assert ask("decide") == 2 and ask("decide", selection="best") == 2 and ask("decide", selection="best", decision=5, by=5) == 2
+assert ask("show", selection={}) == 2 and ask("show", selection="") == 1 and ask("show", selection="x" * 2000) == 1
+P
+}
+
 @test "what is given with a selection has bounds, and is told what is wrong with it" {
     save step_1.safetensors one
     local f=$R/step_1.safetensors x

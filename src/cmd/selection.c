@@ -78,7 +78,8 @@ static void print_decision(const json_t *d)
 
 	reply_time_text(cmd_string(d, "time"), when);
 	print_label("decision");
-	printf("%s by ", cmd_string(d, "decision"));
+	cmd_print_text(cmd_string(d, "decision"));
+	fputs(" by ", stdout);
 	cmd_print_text(cmd_string(d, "by"));
 	printf(", %s", when);
 	if (*cmd_string(d, "note")) {

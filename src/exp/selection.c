@@ -14,6 +14,13 @@
 
 #define NAMES_MAX 20 /* candidates that are named */
 
+/* Controls, ends of lines, and what turns the direction of the text around it. */
+static bool is_unseen(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || c == 0x200e || c == 0x200f ||
+	       (c >= 0x2066 && c <= 0x2069);
+}
+
 /* What stands there is one line in UTF-8, which shows as what it is. */
 static bool is_line(const char *text)
 {
@@ -23,7 +30,7 @@ static bool is_line(const char *text)
 		uint32_t c;
 		size_t n = utf8_get(text, left, &c);
 
-		if (n == 0 || c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029)
+		if (n == 0 || is_unseen(c))
 			return false;
 		text += n;
 		left -= n;

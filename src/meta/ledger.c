@@ -145,6 +145,17 @@ int ledger_list_version(struct db *db, uint64_t version, ledger_fn f, void *arg)
 	return each(db, st, r, f, arg);
 }
 
+int ledger_list_experiment(struct db *db, uint64_t experiment, ledger_fn f, void *arg)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "SELECT ledger.id, run, name, kind, of, time, record FROM version v CROSS JOIN ledger ON of=v.id WHERE"
+		       " v.experiment=?1 AND v.complete=1 AND " IS_SELECTION "AND " COUNTS "ORDER BY ledger.id",
+		       "i", (int64_t)experiment);
+
+	return each(db, st, r, f, arg);
+}
+
 int ledger_move(struct db *db, uint64_t experiment, uint64_t from, uint64_t to)
 {
 	int r = ledger_run(db, from, &from);

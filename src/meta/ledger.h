@@ -48,6 +48,9 @@ int ledger_list_current(struct db *db, uint64_t run, ledger_fn f, void *arg);
 int ledger_list_named(struct db *db, const char *name, ledger_fn f, void *arg);
 int ledger_list_version(struct db *db, uint64_t version, ledger_fn f, void *arg);
 
+/* The same for those that count whose versions are checkpoints of an experiment. */
+int ledger_list_experiment(struct db *db, uint64_t experiment, ledger_fn f, void *arg);
+
 /* Rows follow checkpoints of an experiment to another branch of their root; all those of its forks come to its first. */
 int ledger_move(struct db *db, uint64_t experiment, uint64_t from, uint64_t to);
 int ledger_forget_forks(struct db *db, uint64_t root);

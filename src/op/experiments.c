@@ -8,6 +8,7 @@
 #include "exp/origin.h"
 #include "format/hp_diff.h"
 #include "op/labels.h"
+#include "op/selection.h"
 #include "op/reply.h"
 
 #define DIFFERENCES_MAX 1000 /* more are not told */
@@ -121,6 +122,14 @@ static int add_labels(struct expfs *ex, struct cred *cred, const struct experime
 	return labels_of_experiment(ex, cred, row->id, add_label, list);
 }
 
+static int add_selections(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t *entry)
+{
+	json_t *list = json_array();
+
+	json_object_set_new(entry, "selections", list);
+	return selection_list_experiment(ex, cred, row->id, list);
+}
+
 int experiments_entry(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t **ret)
 {
 	_cleanup_json_ json_t *entry = json_pack("{s:s, s:o}", "hash", row->hash, "time", reply_time(row->time));
@@ -130,6 +139,8 @@ int experiments_entry(struct expfs *ex, struct cred *cred, const struct experime
 		r = add_checkpoints(ex, cred, row, entry);
 	if (r == 0)
 		r = add_labels(ex, cred, row, entry);
+	if (r == 0)
+		r = add_selections(ex, cred, row, entry);
 	if (r == 0)
 		*ret = steal(&entry);
 	return r;

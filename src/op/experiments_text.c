@@ -100,6 +100,20 @@ static void put_steps(FILE *f, const json_t *entry)
 	fputc('\n', f);
 }
 
+static void put_selections(FILE *f, const json_t *entry)
+{
+	const json_t *j;
+	size_t i;
+
+	json_array_foreach (json_object_get(entry, "selections"), i, j) {
+		fprintf(f, LABEL, i ? "" : "selected");
+		put(f, get(j, "path"));
+		fprintf(f, "@%" JSON_INTEGER_FORMAT " as ", json_integer_value(json_object_get(j, "version")));
+		put(f, get(j, "name"));
+		fputc('\n', f);
+	}
+}
+
 static void put_labels(FILE *f, const json_t *entry)
 {
 	const json_t *j;
@@ -137,6 +151,7 @@ static void put_entry(FILE *f, const json_t *entry, bool several)
 	}
 	put_changed(f, entry);
 	put_steps(f, entry);
+	put_selections(f, entry);
 	put_labels(f, entry);
 }
 

@@ -68,7 +68,7 @@ static enum op_exit take_given(const json_t *args, const char *name, json_t *rec
 	const json_t *software = json_object_get(args, "software"), *step = json_object_get(args, "label");
 	enum op_exit exit = fault ? reply_error(ret, OP_USAGE, "%s: %s", name, fault) : check_text("the source commit", source, ret);
 
-	if (exit == OP_DONE && step && json_integer_value(step) < 0)
+	if (exit == OP_DONE && step && (!json_is_integer(step) || json_integer_value(step) < 0))
 		exit = reply_error(ret, OP_USAGE, "select: a step is a number from 0");
 	if (exit == OP_DONE)
 		exit = check_software(software, ret);
@@ -155,21 +155,28 @@ static enum op_exit hold_against(struct expfs *ex, const struct op_caller *calle
 	return exit;
 }
 
+static const char *name_of(const json_t *args)
+{
+	const json_t *name = json_object_get(args, "name");
+
+	return !name ? "best" : json_is_string(name) ? json_string_value(name) : "";
+}
+
 enum op_exit op_select(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
-	const char *name = json_string_value(json_object_get(args, "name"));
+	const char *name = name_of(args);
 	_cleanup_ledger_row_ struct ledger_row row = { 0 };
 	_cleanup_json_ json_t *to = json_object();
 	_cleanup_free_ char *path = NULL;
 	struct version_row v;
 	bool same = false;
 	int64_t step;
-	enum op_exit exit = take_given(args, name ? name : "best", to, ret);
+	enum op_exit exit = take_given(args, name, to, ret);
 	int r = exit == OP_DONE ? experiment_settle(ex, 0) : 0;
 
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "select: %s", strerror(-r));
-	strncat(row.name, name ? name : "best", LEDGER_NAME);
+	strncat(row.name, name, LEDGER_NAME);
 	if (exit == OP_DONE)
 		exit = verify_candidate(ex, args, &path, &v, &step, ret);
 	if (exit == OP_DONE && v.complete != 1)

@@ -4,6 +4,7 @@
 
 #include "exp/checkpoint.h"
 #include "exp/path.h"
+#include "exp/tracked_dir.h"
 #include "op/reply.h"
 #include "util/list.h"
 
@@ -260,4 +261,49 @@ int selection_list_of(struct expfs *ex, const struct version_row *v, json_t *lis
 		json_array_append_new(list, entry);
 	}
 	return r;
+}
+
+static int list_experiment(struct expfs *ex, uint64_t experiment, struct rows *l)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return ledger_list_experiment(db, experiment, add_row, l);
+}
+
+/* 1: he could find it; 0: he could not, or it is gone. */
+static int find_visible(struct expfs *ex, struct cred *cred, uint64_t version, char **ret_path, struct version_row *v)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct tracked_row t;
+	int r = version_get(db, version, v);
+
+	if (r == 0)
+		r = tracked_get(db, v->tracked, &t);
+	if (r == 0)
+		r = tracked_dirs_permit(db, cred, &t, TRACKED_TOP, R_OK | X_OK);
+	if (r <= 0)
+		return r == -ENOENT || r == -ESTALE ? 0 : r;
+	r = tracked_path(db, t.id, ret_path);
+	return r < 0 ? r : 1;
+}
+
+int selection_list_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, json_t *list)
+{
+	_cleanup_(rows_free) struct rows l = { 0 };
+	int r = list_experiment(ex, experiment, &l);
+
+	for (size_t i = 0; i < l.n && r >= 0; i++) {
+		_cleanup_json_ json_t *entry = json_object();
+		_cleanup_free_ char *path = NULL;
+		struct version_row v;
+
+		r = find_visible(ex, cred, l.v[i].of, &path, &v);
+		if (r != 1)
+			continue;
+		r = put_head(ex, &l.v[i], entry);
+		json_object_set_new(entry, "path", reply_path(path));
+		json_object_set_new(entry, "version", json_integer((json_int_t)v.n));
+		json_array_append(list, entry);
+	}
+	return MIN(r, 0);
 }

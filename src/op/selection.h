@@ -22,6 +22,10 @@ int selection_ledger(struct expfs *ex, const struct ledger_row *row, json_t **re
 /* Of a version, or of all versions of a path: [{"selection", "name", "branch", "version": n, "current"}]. */
 int selection_list_of(struct expfs *ex, const struct version_row *v, json_t *list);
 
+/* The same, with "path", of those that count and have checkpoints of an experiment, where who asks could find these. */
+struct cred;
+int selection_list_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, json_t *list);
+
 /* The step of its record; -1: none. */
 int64_t selection_step(const struct ledger_row *row);
 
