@@ -202,6 +202,10 @@ def exercise(scratch):
             command("status", mount.point, "--json")
             command("log", mount.point, "--json")
             command("show", mount.point + "/runs/a/config.yaml", "--json")
+            command("show", "best", "--store", mount.store, "--json", codes=range(4))
+            command("verify", "a:best", "--store", mount.store, "--json", codes=[0, 1, 2, 3, 10, 11, 12, 13])
+            command("decide", "a:best", "HOLD", "--by", "x", "--store", mount.store, codes=range(4))
+            command("select", mount.point + "/runs/a/best.pt", "--json", codes=range(4))
             command("fsck", mount.store)
             child(write, mount.point)
     left = faults(mount.store, "--repair")
@@ -242,6 +246,8 @@ def make_template(scratch):
     command("init", mount.store, codes=(0,))
     with mount:
         populate(mount.point)
+        command("select", mount.point + "/runs/a/checkpoint-1", codes=(0,))
+        command("decide", "best", "HOLD", "--by", "x", "--store", mount.store, codes=(0,))
         mount.kill()
         mount.daemon.returncode = 0
     os.truncate(mount.store + "/reserve", 0)  # copying is quicker so
