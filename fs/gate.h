@@ -1,5 +1,5 @@
 /* Requests that may take long: what views show, and the extended attributes that expfs makes up, for they wait for
- * those who read large data (exp/experiment.h, exp/best.h).
+ * those who read large data (exp/experiment.h, exp/standings.h).
  *
  * A few of the threads that serve the kernel are with such requests at a time. Of a request beyond these the thread
  * is free at once: it waits in a queue, which the few go on with before they serve the kernel again. So files always

@@ -5,8 +5,7 @@
  * is there, so that an overwritten one may be the best, in history. Where values come from: exp/metric.h,
  * exp/signal.h; for which checkpoint they speak: exp/ranking.h.
  *
- * What was found out of a run is kept in memory until one of its checkpoints or curves changes. Not to be called
- * with a lock or a reader: others wait here for files to be read. */
+ * How the versions of a run stand is kept in memory (exp/standings.h). Not to be called with a lock or a reader. */
 #ifndef EXPFS_BEST_H
 #define EXPFS_BEST_H
 
@@ -20,9 +19,5 @@ struct best {
 
 /* -ENOENT: none has a metric. */
 int checkpoint_best(const struct checkpoint_set *s, struct best *ret);
-
-struct bests;
-int bests_new(struct bests **ret);
-void bests_free(struct bests *b);
 
 #endif

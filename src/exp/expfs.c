@@ -7,12 +7,12 @@
 #include <xxhash.h>
 
 #include "exp/ancestry.h"
-#include "exp/best.h"
 #include "exp/file.h"
 #include "exp/keeper.h"
 #include "exp/kept.h"
 #include "exp/manifests.h"
 #include "exp/recover.h"
+#include "exp/standings.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
 #include "meta/experiment.h"
@@ -237,7 +237,7 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 	if (r == 0)
 		r = manifests_new(&ex->manifests);
 	if (r == 0)
-		r = bests_new(&ex->bests);
+		r = standings_new(&ex->standings);
 	if (r == 0)
 		r = kept_new(&ex->kept);
 	if (r == 0)
@@ -285,8 +285,8 @@ int expfs_close(struct expfs *ex)
 		ancestries_free(ex->ancestries);
 	if (ex->manifests)
 		manifests_free(ex->manifests);
-	if (ex->bests)
-		bests_free(ex->bests);
+	if (ex->standings)
+		standings_free(ex->standings);
 	if (ex->kept)
 		kept_free(ex->kept);
 	if (ex->config)

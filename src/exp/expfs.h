@@ -4,7 +4,7 @@
  * process has a store open for writing at a time. Functions return 0 or -errno.
  *
  * Locks of the process, in the order in which they are taken:
- *   settle_lock → that of best (exp/best.h) → that of exp/inside.c → file->lock (exp/file_state.h) → the keeper's of
+ *   settle_lock → that of exp/standings.h → that of exp/inside.c → file->lock (exp/file_state.h) → the keeper's of
  *   reaping and of rounds → the database's write lock → the table of files' → the object table's
  * and beside them, never with another taken inside: the inode table's, the
  * view table's, the gate's, the keeper's lists', that of exp/kept.h. No SQL and no I/O under the latter. */
@@ -49,7 +49,7 @@ struct expfs {
 	struct keeper *keeper;    /* exp/keeper.h */
 	struct ancestries *ancestries; /* exp/ancestry.h */
 	struct manifests *manifests;   /* exp/manifests.h */
-	struct bests *bests;           /* exp/best.h */
+	struct standings *standings;   /* exp/standings.h */
 	struct kept *kept;             /* exp/kept.h */
 	atomic_uint track_faults;      /* exp/track.h */
 	atomic_uint experiment_faults; /* checkpoints whose experiment could not be found out */
