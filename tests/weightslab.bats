@@ -65,6 +65,16 @@ leads() { equal "$(readlink -f "$1")" "$2" "${1#"$MNT"/}"; }
     equal "$(steps main.2)" "5 10 15 "
 }
 
+@test "every branch of a root has its best, and a directory that of the branches in it" {
+    wl "$MNT" dump $E1 0 5 10 + pending $E2 + flush + save $E2 15 + load $E1 + dump $E4 5 10
+    setfattr -n user.expfs.metric.val_loss -v 0.5 "$(weights "$MNT" $E1 5)"
+    setfattr -n user.expfs.metric.val_loss -v 0.25 "$(weights "$MNT" $E4 10)"
+    leads "$B/main/best" "$(weights "$MNT" $E1 5)"
+    leads "$B/main.2/best" "$(weights "$MNT" $E4 10)"
+    leads "$MNT/checkpoints/.expfs/best" "$(weights "$MNT" $E4 10)"
+    leads "$MNT/.expfs/best" "$(weights "$MNT" $E4 10)"
+}
+
 @test "a hash that was only ever pending is no experiment, and what follows it continues the branch" {
     wl "$MNT" dump $E1 0 + pending $E2 + pending $E5 + flush + save $E5 5
     equal "$(branches)" "main "

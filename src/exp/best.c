@@ -6,6 +6,7 @@
 #include "exp/removed.h"
 #include "exp/standings.h"
 #include "meta/line.h"
+#include "meta/root.h"
 
 #define TRIES 3
 
@@ -114,29 +115,54 @@ static int find_in_run(void *arg, struct ranking *ranking, size_t choices)
 	return r;
 }
 
+static void drop_repeats(struct id_list *l)
+{
+	size_t out = 0;
+
+	if (l->n > 0)
+		qsort(l->v, l->n, sizeof(*l->v), id_compare);
+	for (size_t i = 0; i < l->n; i++)
+		if (out == 0 || l->v[i] != l->v[out - 1])
+			l->v[out++] = l->v[i];
+	l->n = out;
+}
+
+static int add_fork(void *arg, const struct fork_row *row)
+{
+	return id_list_add(arg, row->id);
+}
+
+/* In a directory of an experiment root lie checkpoints of all its branches. */
+static int list_runs_of_dirs(const struct checkpoint_set *s, struct db *db, struct id_list *ret)
+{
+	struct tracked_row t;
+	size_t n;
+	int r = 0;
+
+	for (size_t i = 0; i < s->n && r == 0; i++) {
+		r = tracked_get(db, s->ids[i], &t);
+		r = r == 0 ? id_list_add(ret, t.run) : r == -ENOENT ? 0 : r;
+	}
+	drop_repeats(ret);
+	n = ret->n;
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = fork_list(db, ret->v[i], add_fork, ret);
+	return r;
+}
+
 /* The runs of what the set is of, each once. */
 static int list_runs(const struct checkpoint_set *s, struct id_list *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(s->ex->meta);
-	size_t out = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
-		struct tracked_row t;
-		int r = s->scope == TRACKED_EXPERIMENT ? line_list_runs(db, s->ids[i], id_list_add, ret) :
-							 tracked_get(db, s->ids[i], &t);
-
-		if (r == 0 && s->scope != TRACKED_EXPERIMENT)
-			r = id_list_add(ret, t.run);
-		if (r < 0 && r != -ENOENT)
-			return r;
-	}
-	if (ret->n > 0)
-		qsort(ret->v, ret->n, sizeof(*ret->v), id_compare);
-	for (size_t i = 0; i < ret->n; i++)
-		if (out == 0 || ret->v[i] != ret->v[out - 1])
-			ret->v[out++] = ret->v[i];
-	ret->n = out;
-	return 0;
+	if (s->scope == TRACKED_DIR)
+		return list_runs_of_dirs(s, db, ret);
+	for (size_t i = 0; i < s->n && r == 0; i++)
+		r = s->scope == TRACKED_EXPERIMENT ? line_list_runs(db, s->ids[i], id_list_add, ret) :
+						     id_list_add(ret, s->ids[i]);
+	drop_repeats(ret);
+	return r;
 }
 
 static int is_removed(const struct checkpoint_set *s, uint64_t run)
