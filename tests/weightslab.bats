@@ -75,6 +75,15 @@ leads() { equal "$(readlink -f "$1")" "$2" "${1#"$MNT"/}"; }
     leads "$MNT/.expfs/best" "$(weights "$MNT" $E4 10)"
 }
 
+@test "checkpoints of a root's later branches have a history as those of the first, and what is their branch's last is kept" {
+    wl "$MNT/exp" dump $E1 0 5 10 + pending $E2 + flush + save $E2 15 + load $E1 + dump $E4 5 10
+    equal "$("$EXPFS" history "$(weights "$MNT/exp" $E4 5)" | wc -l)" 2
+    "$EXPFS" show "$(weights "$MNT/exp" $E4 10)" | grep -q 'exp\.2'
+    rm "$(weights "$MNT/exp" $E4 5)" "$(weights "$MNT/exp" $E4 10)"
+    refused 1 "$EXPFS" forget "$(weights "$MNT/exp" $E4 10)@1"
+    "$EXPFS" forget "$(weights "$MNT/exp" $E4 5)@1" >/dev/null
+}
+
 @test "a hash that was only ever pending is no experiment, and what follows it continues the branch" {
     wl "$MNT" dump $E1 0 + pending $E2 + pending $E5 + flush + save $E5 5
     equal "$(branches)" "main "

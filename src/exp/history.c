@@ -13,6 +13,7 @@
 #include "exp/kept.h"
 #include "exp/track.h"
 #include "meta/line.h"
+#include "meta/root.h"
 
 void history_free(struct history *h)
 {
@@ -72,16 +73,27 @@ static int find_last(struct db *db, const struct tracked_row *t, uint64_t experi
 	return r == -ENOENT ? 0 : r;
 }
 
+/* Is the run there, or the root of which it is a branch? */
+static int run_is_there(struct db *db, uint64_t id)
+{
+	struct fork_row fork = { .root = id };
+	struct tracked_row run;
+	int r = fork_get(db, id, &fork);
+
+	if (r == 0 || r == -ENOENT)
+		r = tracked_get(db, fork.root, &run);
+	return r < 0 ? r : run.ino != 0;
+}
+
 /* Does an experiment need the version? Of a run that is gone none needs any. */
 static int is_on_line(struct db *db, const struct tracked_row *t, const struct version_row *v,
 		      struct last_checkpoint *last)
 {
-	struct tracked_row run;
 	struct line_row line;
 	uint64_t until;
-	int r = tracked_get(db, t->run, &run);
+	int r = run_is_there(db, t->run);
 
-	if (r < 0 || run.ino == 0)
+	if (r <= 0)
 		return r;
 	switch (t->role) {
 	case ROLE_WEIGHTS:
