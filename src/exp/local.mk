@@ -27,7 +27,7 @@ libexpfs_a_SOURCES += \
 	src/exp/standings.c src/exp/standings.h \
 	src/exp/best.c src/exp/best.h \
 	src/exp/checkpoint.c src/exp/checkpoint_set.c src/exp/checkpoint.h \
-	src/exp/history.c src/exp/history.h \
+	src/exp/history.c src/exp/history_forget.c src/exp/history.h src/exp/history_part.h \
 	src/exp/manifests.c src/exp/manifests.h \
 	src/exp/complete.c src/exp/complete.h \
 	src/exp/entries.c src/exp/entries.h \
