@@ -204,6 +204,31 @@ ledger() { (cd "$R" && "$EXPFS" show "$1" --json 3>&-) | field "$2"; }
     equal "$(ledger main:best 'r["others"][0]["step"]')" 1
 }
 
+@test "a root of WeightsLab and the run in its directory, which are two branches, have their names each" {
+    local hash=11111111b5a79a78bb73166f
+    python3 "$EXPFS_SRCDIR/tests/weightslab.py" "$R" dump $hash 5
+    save step_1.safetensors one
+    selects step_1.safetensors
+    selects "checkpoints/models/b5a79a78/${hash}_step_000005.pt"
+    equal "$(ledger r:best 'r["selection"]["step"], len(r["others"])')" "(1, 0)"
+    equal "$(ledger runs.r:best 'r["selection"]["step"], len(r["others"])')" "(5, 0)"
+}
+
+@test "branches of a root that is gone are called in the ledger as they were" {
+    local models=$MNT/exp/checkpoints/models
+    python3 "$EXPFS_SRCDIR/tests/weightslab.py" "$MNT/exp" dump 11111111b5a79a78bb73166f 5 + pending 22222222b5a79a78bb73166f + \
+        flush + save 22222222b5a79a78bb73166f 15 + load 11111111b5a79a78bb73166f + dump 11111111941b7d6dbb73166f 10
+    selects "$models/b5a79a78/11111111b5a79a78bb73166f_step_000005.pt"
+    selects "$models/941b7d6d/11111111941b7d6dbb73166f_step_000010.pt"
+    local gone
+    for gone in "" "$MNT/exp"; do
+        [[ -z $gone ]] || rm -r "$gone"
+        equal "$(ledger exp:best 'r["selection"]["step"]')" 5
+        equal "$(ledger exp.2:best 'r["selection"]["step"]')" 10
+    done
+    "$EXPFS" history "$models/941b7d6d/11111111941b7d6dbb73166f_step_000010.pt" >/dev/null
+}
+
 @test "a selection whose version was let go once it was superseded keeps its record" {
     save best.safetensors one
     selects best.safetensors

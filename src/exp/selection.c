@@ -80,14 +80,36 @@ static int find_root(struct expfs *ex, uint64_t dir, uint64_t *ret)
 	return r;
 }
 
-static int name_by_path(struct expfs *ex, uint64_t dir, char **ret)
+static int name_of_root(struct db *db, const struct fork_row *fork, char **ret)
+{
+	_cleanup_free_ char *path = NULL, *name = NULL;
+	struct tracked_row t;
+	int r = tracked_get(db, fork->root, &t);
+
+	if (r == 0)
+		r = tracked_path(db, t.parent, &path);
+	if (r < 0)
+		return r;
+	name = branch_path_name(path);
+	return !name || asprintf(ret, fork->n > 1 ? "%s.%" PRIu64 : "%s", name, fork->n) < 0 ? -ENOMEM : 0;
+}
+
+/* As the branch was called when it was one. */
+static int name_by_path(struct expfs *ex, uint64_t run, char **ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	_cleanup_free_ char *path = NULL;
-	int r = tracked_path(db, dir, &path);
+	struct fork_row fork = { .root = run, .n = 1 };
+	struct root_row root;
+	int r = fork_get(db, run, &fork);
 
+	if (r == 0 || r == -ENOENT)
+		r = root_get(db, fork.root, &root);
+	if (r != -ENOENT)
+		return r < 0 ? r : name_of_root(db, &fork, ret);
+	r = tracked_path(db, run, &path);
 	if (r == 0)
-		*ret = branch_path_name(path);
+		*ret = branch_run_name(path);
 	return r < 0 ? r : *ret ? 0 : -ENOMEM;
 }
 

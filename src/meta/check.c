@@ -210,8 +210,8 @@ static const char *const repairs_before[] = {
 	"UPDATE line SET version=NULL WHERE " LINE_OF_NOTHING,
 	"DELETE FROM ledger WHERE " NO_RECORD,
 	"DELETE FROM ledger WHERE " ABOUT_NO_SELECTION,
-	"UPDATE OR IGNORE ledger SET run=(SELECT coalesce((SELECT p.parent FROM root r JOIN tracked p ON p.id=r.id WHERE"
-	" r.id=t.run), t.run) FROM version v JOIN tracked t ON t.id=v.tracked WHERE v.id=" SELECTED ") WHERE " OF_NO_RUN,
+	"UPDATE OR IGNORE ledger SET run=(SELECT coalesce((SELECT 1 FROM root r JOIN tracked p ON p.id=r.id WHERE"
+	" r.id=t.run AND p.parent=1), t.run) FROM version v JOIN tracked t ON t.id=v.tracked WHERE v.id=" SELECTED ") WHERE " OF_NO_RUN,
 	"DELETE FROM ledger WHERE " OF_NO_RUN,
 	"UPDATE ledger SET run=(SELECT s.run FROM ledger s WHERE s.id=ledger.of), name=(SELECT s.name FROM ledger s WHERE"
 	" s.id=ledger.of) WHERE " NOT_AS_SELECTION,

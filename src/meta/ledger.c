@@ -26,8 +26,8 @@ int ledger_run(struct db *db, uint64_t run, uint64_t *ret)
 	*ret = run;
 	if (r == 0)
 		r = tracked_get(db, run, &t);
-	if (r == 0)
-		*ret = t.parent;
+	if (r == 0 && t.parent == TRACKED_TOP)
+		*ret = TRACKED_TOP;
 	return r == -ENOENT ? 0 : r;
 }
 

@@ -24,8 +24,8 @@ struct ledger_row {
 void ledger_row_free(struct ledger_row *row);
 #define _cleanup_ledger_row_ _cleanup_(ledger_row_free)
 
-/* What stands for a branch in the ledger, from the number that tracked.run has: the tracked path of its run, which is also
- * that of the directory of a root for the first branch of that; a fork's own number. */
+/* What stands for a branch in the ledger, from the number that tracked.run has: that itself, but for the first branch of a
+ * root at the top, which is the same as that of the run there. */
 int ledger_run(struct db *db, uint64_t run, uint64_t *ret);
 
 /* -E2BIG: the record is too long. */

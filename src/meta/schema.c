@@ -51,7 +51,7 @@
  *            a version may be made yet. step: at which the value was measured, -1: it was set
  *            by a user. value: NULL is NaN
  *   signal   values that were recorded for a run (its tracked path)
- *   ledger   only added to. run: the tracked path of the directory of a branch, or a fork; kind 0: of, a version, was selected
+ *   ledger   only added to. run: of a version, but of the first branch of a root at the top 1; kind 0: of, a version, was selected
  *            under the name; 1: it was decided about of, a selection, whose run and name it has; record: JSON
  *
  *   segment  kind 0 HP, 1 MODEL, 2 DATA; text: eight characters, digest: whose they are

@@ -60,7 +60,7 @@ int schema_sequence(struct db *db, int64_t *ret_next);
 	" t.run IN (SELECT id FROM root UNION ALL SELECT id FROM fork);"
 #define SCHEMA_DERIVE_ALL                                                                                            \
 	"UPDATE tracked SET run=(SELECT f.root FROM fork f WHERE f.id=tracked.run) WHERE run IN (SELECT id FROM fork);" \
-	"UPDATE OR IGNORE ledger SET run=(SELECT t.parent FROM fork f JOIN tracked t ON t.id=f.root WHERE f.id=ledger.run)" \
+	"UPDATE OR IGNORE ledger SET run=(SELECT CASE t.parent WHEN 1 THEN 1 ELSE t.id END FROM fork f JOIN tracked t ON t.id=f.root WHERE f.id=ledger.run)" \
 	" WHERE run IN (SELECT id FROM fork);"                                                                          \
 	"DELETE FROM fork; DELETE FROM succession; UPDATE root SET current='', guess=NULL, listed=0;" SCHEMA_ALL_EVENTS
 
