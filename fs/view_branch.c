@@ -109,14 +109,15 @@ int view_branch_stat(struct view_req *q, const struct view_key *key, struct stat
 	return 0;
 }
 
-/* A selection of that name goes before it, once there are such. */
 int view_best(const struct checkpoint_set *set, struct checkpoint *ret)
 {
-	struct best best;
+	_cleanup_best_ struct best best = { 0 };
 	int r = checkpoint_best(set, &best);
 
-	if (r == 0)
+	if (r == 0) {
 		*ret = best.checkpoint;
+		best.checkpoint = (struct checkpoint){ 0 };
+	}
 	return r;
 }
 

@@ -47,12 +47,17 @@ static void print_best(const json_t *best)
 
 	if (!json_is_object(best))
 		return;
-	cmd_format_number(json_object_get(best, "value"), value);
 	printf("            best ");
 	cmd_print_text(cmd_string(best, "path"));
-	printf(", ");
-	cmd_print_text(cmd_string(best, "metric"));
-	printf(" %s\n", value);
+	if (json_object_get(best, "selection"))
+		printf(", selected");
+	if (*cmd_string(best, "metric")) {
+		cmd_format_number(json_object_get(best, "value"), value);
+		printf(", ");
+		cmd_print_text(cmd_string(best, "metric"));
+		printf(" %s", value);
+	}
+	putchar('\n');
 }
 
 static void print_branches(const json_t *branches)
@@ -133,9 +138,9 @@ const struct command cmd_status = {
 	.summary = "show branches, newest checkpoints, space and warnings",
 	.help = "Shows where a store is mounted; how many bytes its files have (raw), equal\n"
 		"contents counted once (unique), and what they take of the disk (stored); each\n"
-		"branch with its newest complete checkpoint, the best by best.metric in the\n"
-		"store's config.yaml, its experiment, and what was edited since; and what is to\n"
-		"be looked after.\n"
+		"branch with its newest complete checkpoint, the best, which is that selected\n"
+		"under this name or else that by best.metric in the store's config.yaml, its\n"
+		"experiment, and what was edited since; and what is to be looked after.\n"
 		"\n"
 		"PATH lies in a mount: its store is meant, and only branches at, below or above\n"
 		"PATH are shown. Otherwise the store is that of --store or of the environment\n"

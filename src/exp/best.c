@@ -10,6 +10,12 @@
 
 #define TRIES 3
 
+void best_free(struct best *b)
+{
+	checkpoint_free(&b->checkpoint);
+	ledger_row_free(&b->selection);
+}
+
 /* The best of a run, or of several. */
 struct found {
 	bool any;
@@ -201,7 +207,7 @@ static int resolve(const struct checkpoint_set *s, const struct found *found, st
 	return 0;
 }
 
-static int find_best(const struct checkpoint_set *s, struct best *ret)
+static int find_by_metric(const struct checkpoint_set *s, struct best *ret)
 {
 	_cleanup_(id_list_free) struct id_list runs = { 0 };
 	_cleanup_free_ uint64_t *ids = malloc((s->n + 1) * sizeof(*ids));
@@ -227,12 +233,16 @@ int checkpoint_best(const struct checkpoint_set *s, struct best *ret)
 {
 	int r = -ENOENT;
 
+	*ret = (struct best){ 0 };
 	for (int i = 0; i < TRIES && r == -ENOENT; i++) {
 		uint64_t count = meta_checkpoints(s->ex->meta);
 
-		r = find_best(s, ret);
+		ledger_row_free(&ret->selection);
+		r = nominee_of(s, &ret->selection, &ret->checkpoint);
+		if (r == 0)
+			r = find_by_metric(s, ret);
 		if (r == -ENOENT && count == meta_checkpoints(s->ex->meta))
 			break;
 	}
-	return r;
+	return MIN(r, 0);
 }

@@ -160,7 +160,7 @@ static int load_versions(struct expfs *ex, const char *path, struct history *h)
 static int find_best(struct expfs *ex, uint64_t run, uint64_t *ret)
 {
 	_cleanup_checkpoint_set_ struct checkpoint_set s = { 0 };
-	struct best best = { .metric = NULL };
+	_cleanup_best_ struct best best = { 0 };
 	struct branch b = { 0 };
 	int r = branch_by_id(ex, NULL, run, &b);
 
@@ -172,7 +172,6 @@ static int find_best(struct expfs *ex, uint64_t run, uint64_t *ret)
 		r = checkpoint_best(&s, &best);
 	branch_free(&b);
 	*ret = r == 0 ? best.checkpoint.version.id : 0;
-	checkpoint_free(&best.checkpoint);
 	return r == -ENOENT ? 0 : r;
 }
 

@@ -25,6 +25,7 @@ libexpfs_a_SOURCES += \
 	src/exp/curve_roots.c src/exp/curve_roots.h \
 	src/exp/ranking.c src/exp/ranking.h \
 	src/exp/standings.c src/exp/standings.h \
+	src/exp/nominee.c src/exp/nominee.h \
 	src/exp/best.c src/exp/best.h \
 	src/exp/checkpoint.c src/exp/checkpoint_set.c src/exp/checkpoint.h \
 	src/exp/history.c src/exp/history_forget.c src/exp/history.h src/exp/history_part.h \

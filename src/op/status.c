@@ -9,6 +9,7 @@
 #include "exp/keeper.h"
 #include "exp/path.h"
 #include "exp/root.h"
+#include "exp/selection.h"
 #include "meta/content.h"
 #include "meta/waiting.h"
 #include "op/reply.h"
@@ -107,18 +108,45 @@ static int latest_json(const struct checkpoint_set *s, json_t **ret)
 	return r == -ENOENT ? 0 : r < 0 ? r : *ret ? 0 : -ENOMEM;
 }
 
-static int best_json(const struct checkpoint_set *s, json_t **ret)
+/* What was said when it was selected: the step may be none that the checkpoint tells itself, and metrics be none of expfs. */
+static int add_selection(const struct ledger_row *row, json_t *best)
 {
-	struct best b = { .value = 0 };
+	_cleanup_json_ json_t *record = json_loads(row->record, 0, NULL);
+	json_t *step = json_object_get(record, "step"), *metric = json_object_get(record, "metric");
+	char id[SELECTION_TEXT];
+
+	selection_text(row->id, id);
+	if (json_is_integer(step))
+		json_object_set(best, "step", step);
+	if (json_object_set_new(best, "metric", json_null()) < 0 || json_object_set_new(best, "value", json_null()) < 0 ||
+	    json_object_set_new(best, "selection", json_string(id)) < 0)
+		return -ENOMEM;
+	if (!json_is_object(metric))
+		return 0;
+	json_object_set(best, "metric", json_object_get(metric, "name"));
+	json_object_set(best, "value", json_object_get(metric, "value"));
+	return 0;
+}
+
+static int best_json(const struct checkpoint_set *s, const struct branch *branch, json_t **ret, json_t *warnings)
+{
+	_cleanup_best_ struct best b = { 0 };
 	int r = checkpoint_best(s, &b);
 
-	*ret = r == 0 ? checkpoint_json(&b.checkpoint) : json_null();
-	if (r == 0) {
-		json_object_set_new(*ret, "metric", reply_text(b.metric));
-		json_object_set_new(*ret, "value", reply_number(b.value));
+	if (r == -ENOENT && b.selection.id)
+		warn_of_lost(branch, &b.selection, warnings);
+	if (r < 0) {
+		*ret = json_null();
+		return r == -ENOENT ? 0 : r;
 	}
-	checkpoint_free(&b.checkpoint);
-	return r == -ENOENT ? 0 : r < 0 ? r : *ret ? 0 : -ENOMEM;
+	*ret = checkpoint_json(&b.checkpoint);
+	if (!*ret)
+		return -ENOMEM;
+	if (b.selection.id)
+		return add_selection(&b.selection, *ret);
+	json_object_set_new(*ret, "metric", reply_text(b.metric));
+	json_object_set_new(*ret, "value", reply_number(b.value));
+	return 0;
 }
 
 static int head_json(struct expfs *ex, const struct branch *b, json_t **ret)
@@ -159,7 +187,7 @@ static int add_branch(struct expfs *ex, struct cred *cred, const struct branch *
 	if (r == 0)
 		r = latest_json(&s, &latest);
 	if (r == 0)
-		r = best_json(&s, &best);
+		r = best_json(&s, b, &best, warnings);
 	if (r == 0)
 		r = head_json(ex, b, &head);
 	if (r == 0)

@@ -55,6 +55,12 @@ static int warn_of_collisions(struct expfs *ex, json_t *warnings)
 	return segment_list_collisions(db, add_collision, warnings);
 }
 
+void warn_of_lost(const struct branch *b, const struct ledger_row *selection, json_t *warnings)
+{
+	warn(warnings, "damaged", b->path, "what was selected as %s:%s is lost; select another one under that name: expfs select",
+	     b->name, selection->name);
+}
+
 void warn_of_pending(const struct pending *p, json_t *warnings)
 {
 	if (p->fault)

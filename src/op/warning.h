@@ -8,6 +8,7 @@
 
 #include "exp/branch.h"
 #include "exp/experiment.h"
+#include "meta/ledger.h"
 
 #define WARNINGS_MAX 1000 /* more are not told */
 
@@ -23,6 +24,9 @@ int warn_of_labels(struct expfs *ex, struct cred *cred, const struct branch *b, 
 
 /* Of the manifests and state files of its run. */
 int warn_of_manifests(struct expfs *ex, const struct branch *b, json_t *warnings);
+
+/* Of a selection whose version is lost. */
+void warn_of_lost(const struct branch *b, const struct ledger_row *selection, json_t *warnings);
 
 /* Of a configuration that does not parse. */
 void warn_of_pending(const struct pending *p, json_t *warnings);
