@@ -1,4 +1,4 @@
-# best by selection: what was selected under that name goes before the metric.
+# best by selection: what was selected under that name goes before the metric, and is never let go.
 
 load best
 
@@ -11,6 +11,12 @@ status_of() {
 import json, sys
 b = [b for b in json.load(sys.stdin)['branches'] if b['name'] == sys.argv[1]][0]
 print($2)" "$1"
+}
+
+# needed PATH SELECTION: forget refuses, and says that this selection needs it
+needed() {
+    refused 1 "$EXPFS" forget "$1"
+    [[ $MESSAGE == *" is needed: it is the selection $2, until another one is selected under that name" ]] || fail "$MESSAGE"
 }
 
 # losses VALUE...: of the steps from 1 on
@@ -226,6 +232,7 @@ PY
     select_best "$R/step_1.pt"
     mv "$R" "$MNT/runs/q"
     equal "$(readlink "$MNT/branches/q/best")" ../../runs/q/step_1.pt
+    needed "$MNT/runs/q/step_1.pt@1" q:best
     mkdir "$R"
     save "$R/step_3.pt" 3
     no_best
@@ -237,26 +244,46 @@ PY
     select_best "$R/step_2.pt"
     rm -r "$R"
     equal "$(readlink "$V/best")" ../../.expfs/history/runs/r/step_2.pt/1.pt
+    needed "$R/step_2.pt@1" r:best
     mkdir "$R"
     save "$R/step_3.pt" 3
     no_best
     equal "$(readlink "$MNT/branches/r~1/best")" ../../.expfs/history/runs/r~1/step_2.pt/1.pt
     equal "$(status_of r~1 '"selection" in b["best"]')" True
+    needed "$MNT/runs/r~1/step_2.pt@1" r~1:best
     select_best "$R/step_3.pt"
     best_is "$R/step_3.pt"
     save "$SCRATCH/2" 2
     cmp "$MNT/branches/r~1/best" "$SCRATCH/2"
 }
 
-@test "what was selected in a run that is moved away is best again when the run is back" {
+@test "what was selected in a run that is moved away is needed under its path, and best again when the run is back" {
     steps 1
     save "$MNT/step_7.pt" 7
     select_best "$R/step_1.pt"
     mv "$R" "$MNT/archive"
+    needed "$MNT/archive/step_1.pt@1" archive:best
     not test -L "$MNT/branches/main/best"
     equal "$(readlink "$MNT/archive/.expfs/best")" ../step_1.pt
     mv "$MNT/archive" "$R"
     best_is "$R/step_1.pt"
+    needed "$R/step_1.pt@1" r:best
+}
+
+@test "a run of which nothing is left but what it has selected elsewhere keeps its selections" {
+    mkdir "$R/sub" "$MNT/runs/q"
+    save "$R/sub/step_1.pt" 1
+    save "$R/step_2.pt" 2
+    select_best "$R/sub/step_1.pt"
+    mv "$R/sub" "$MNT/runs/q/sub"
+    equal "$(readlink -f "$V/best")" "$MNT/runs/q/sub/step_1.pt"
+    rm -r "$R"
+    "$EXPFS" forget "$R/step_2.pt" >/dev/null
+    needed "$MNT/runs/q/sub/step_1.pt@1" r:best
+    mkdir "$R"
+    save "$R/step_3.pt" 3
+    no_best
+    needed "$MNT/runs/q/sub/step_1.pt@1" r~1:best
 }
 
 @test "whoever looks while others are selected finds one that was selected, whole" {
@@ -309,6 +336,8 @@ weights() { echo "$1/checkpoints/models/${2:8:8}/${2}_step_$(printf %06d "$3").p
         equal "$(readlink -f "$MNT/branches/$name/best")" "$(weights "$root" $E1 5)"
         equal "$(readlink -f "$MNT/branches/$name.2/best")" "$(weights "$root" $E4 5)"
         equal "$(readlink -f "$root/.expfs/best")" "$(weights "$root" $E4 5)"
+        needed "$(weights "$root" $E1 5)@1" "$name:best"
+        needed "$(weights "$root" $E4 5)@1" "$name.2:best"
         equal "$(status_of $name.2 'b["best"]["step"]')" 5
     done
 }
@@ -321,8 +350,74 @@ weights() { echo "$1/checkpoints/models/${2:8:8}/${2}_step_$(printf %06d "$3").p
     select_best "$other"
     equal "$(readlink -f "$MNT/branches/r/best")" "$R/step_1.pt"
     equal "$(readlink -f "$MNT/branches/runs.r/best")" "$other"
+    needed "$R/step_1.pt@1" r:best
+    needed "$other@1" runs.r:best
     mv "$R" "$MNT/else"
     equal "$(readlink -f "$MNT/branches/else/best")" "${other/runs\/r/else}"
+    needed "$MNT/else/step_1.pt@1" else:best
+}
+
+@test "a root and a run that are one branch have one selection of a name" {
+    wl "$MNT" dump $E1 0 5
+    save "$MNT/step_7.pt" 7
+    select_best "$(weights "$MNT" $E1 5)"
+    equal "$(readlink -f "$MNT/branches/main/best")" "$(weights "$MNT" $E1 5)"
+    select_best "$MNT/step_7.pt"
+    equal "$(readlink -f "$MNT/branches/main/best")" "$MNT/step_7.pt"
+    needed "$MNT/step_7.pt@1" main:best
+    rm "$(weights "$MNT" $E1 5)"
+    "$EXPFS" forget "$(weights "$MNT" $E1 5)@1" >/dev/null
+}
+
+# --- what a selection needs is not let go ---
+
+@test "forget lets nothing go that a selection needs, and says which; what another one took the place of goes" {
+    save "$R/last.pt" 1
+    select_best "$R/last.pt"
+    save "$R/last.pt" 2
+    select_best "$R/last.pt" --name published
+    save "$R/last.pt" 3
+    save "$R/last.pt" 4
+    needed "$R/last.pt@1" r:best
+    needed "$R/last.pt@2" r:published
+    rm "$R/last.pt"
+    "$EXPFS" forget "$R/last.pt" >"$SCRATCH/out"
+    grep -q "^/runs/r/last.pt: 2 versions forgotten" "$SCRATCH/out"
+    grep -qx "version 1 is kept: it is the selection r:best, until another one is selected under that name" "$SCRATCH/out"
+    save "$SCRATCH/1" 1
+    cmp "$V/best" "$SCRATCH/1"
+    save "$R/last.pt" 5
+    select_best "$R/last.pt"
+    "$EXPFS" forget "$R/last.pt@1" >/dev/null
+    needed "$R/last.pt@2" r:published
+    best_is "$R/last.pt"
+}
+
+@test "the selected version of a path is kept when its content was saved again before anybody asked for its experiment" {
+    echo 'lr: 1' >"$R/config.yaml"
+    save "$R/last.pt" 1
+    cat "$V/HEAD" >/dev/null
+    cp "$R/last.pt" "$SCRATCH/1"
+    cp "$SCRATCH/1" "$R/last.pt"
+    select_best "$R/last.pt"
+    cat "$V/HEAD" >/dev/null
+    best_is "$R/last.pt"
+    rm "$R/last.pt"
+    cmp "$V/best" "$SCRATCH/1"
+}
+
+@test "what was selected stays when the run stops to record checkpoints, and takes another state" {
+    echo 'lr: 1' >"$R/config.yaml"
+    steps 1
+    select_best "$R/step_1.pt"
+    printf 'lr: 2\ncheckpoint_manager: {dump_model_state: false}\n' >"$R/config.yaml"
+    save "$R/step_1.pt" 2
+    save "$SCRATCH/1" 1
+    cmp "$V/best" "$SCRATCH/1"
+    rm "$R/step_1.pt"
+    "$EXPFS" forget "$R/step_1.pt" >/dev/null
+    in_history step_1.pt 1
+    cmp "$V/best" "$SCRATCH/1"
 }
 
 # --- after a death, and damage ---
@@ -335,6 +430,7 @@ weights() { echo "$1/checkpoints/models/${2:8:8}/${2}_step_$(printf %06d "$3").p
     fusermount3 -uz "$MNT"
     mount_store
     best_is "$R/step_1.pt"
+    needed "$R/step_1.pt@1" r:best
 }
 
 @test "where the selected version is lost nothing else is shown as the best until another one is selected" {

@@ -54,6 +54,18 @@ experiment_of() { xattr "$R/step_$1.safetensors" user.expfs.hash | cut -c -8; }
     done
 }
 
+@test "what was selected is the best after the power failed, and whole" {
+    save 1
+    cp "$R/step_1.safetensors" "$SCRATCH/selected"
+    "$EXPFS" select "$R/step_1.safetensors" >/dev/null
+    checkpoint safetensors "$R/step_1.safetensors" 20000 2
+    save 3
+    names_cut
+    cmp "$MNT/branches/r/best" "$SCRATCH/selected"
+    refused 1 "$EXPFS" forget "$R/step_1.safetensors@1"
+    [[ $MESSAGE == *" r:best"* ]] || fail "$MESSAGE"
+}
+
 @test "a configuration that made an experiment is not lost" {
     config 0.2
     mkdir "$R/data"

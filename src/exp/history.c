@@ -11,12 +11,15 @@
 #include "exp/experiment.h"
 #include "exp/file.h"
 #include "exp/kept.h"
+#include "exp/selection.h"
 #include "exp/track.h"
 #include "meta/line.h"
 #include "meta/root.h"
 
 void history_free(struct history *h)
 {
+	for (size_t i = 0; i < h->n; i++)
+		free(h->v[i].selected);
 	free(h->name);
 	free(h->v);
 	*h = (struct history){ 0 };
@@ -175,6 +178,34 @@ static int find_best(struct expfs *ex, uint64_t run, uint64_t *ret)
 	return r == -ENOENT ? 0 : r;
 }
 
+static int get_selection(struct expfs *ex, uint64_t version, struct ledger_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return ledger_needs(db, version, ret);
+}
+
+static int find_selections(struct expfs *ex, struct history *h)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < h->n && r >= 0; i++) {
+		_cleanup_ledger_row_ struct ledger_row row = { 0 };
+		_cleanup_free_ char *branch = NULL;
+
+		r = get_selection(ex, h->v[i].row.id, &row);
+		if (r <= 0)
+			continue;
+		r = selection_branch(ex, row.run, &branch);
+		if (r == 0 && asprintf(&h->v[i].selected, "it is the selection %s:%s, until another one is selected under that name",
+				       branch, row.name) < 0) {
+			h->v[i].selected = NULL;
+			r = -ENOMEM;
+		}
+	}
+	return MIN(r, 0);
+}
+
 /* What its run does not record is shown to nobody. */
 static int leave_out(struct expfs *ex, struct history *h)
 {
@@ -204,6 +235,8 @@ int history_load(struct expfs *ex, const char *path, struct history *ret)
 		r = find_best(ex, h.tracked.run, &h.best);
 	if (r == 0)
 		r = leave_out(ex, &h);
+	if (r == 0 && h.tracked.role == ROLE_WEIGHTS)
+		r = find_selections(ex, &h);
 	if (r < 0)
 		return r;
 	if (h.n == 0)
@@ -233,6 +266,8 @@ static const struct history_version *last_complete(const struct history *h)
 
 const char *history_need(const struct history *h, const struct history_version *v)
 {
+	if (v->selected)
+		return v->selected;
 	if (h->tracked.ino && v->row.id == h->tracked.head)
 		return v->held ? "it is what the path holds" : "it is what the path held until it began to be written";
 	if (h->tracked.ino && h->tracked.role == ROLE_WEIGHTS && v == last_complete(h))

@@ -13,6 +13,7 @@ struct history_version {
 	struct version_row row; /* complete is 0 or 1; size of a directory: that of its files */
 	bool held;              /* it is what the path holds now, and nobody writes it */
 	bool on_line;           /* an experiment of its run, which is there, consists of it, or has it as its last checkpoint */
+	char *selected;         /* which selection needs it, as text (history_need()), or NULL */
 	bool has_digest;        /* not of a directory, nor of what is empty or not sealed */
 	uint8_t digest[CONTENT_DIGEST];
 };

@@ -2,6 +2,7 @@
 #include "exp/file.h"
 #include "exp/history_part.h"
 #include "exp/track.h"
+#include "meta/ledger.h"
 #include "meta/line.h"
 #include "util/list.h"
 
@@ -68,7 +69,12 @@ static int is_any(void *arg, const struct tracked_row *t, const char *name)
 	return 1;
 }
 
-/* Tracked paths that are gone, and have nothing left, go; not runs that went through experiments. */
+static int is_selection(void *arg, const struct ledger_row *row)
+{
+	return 1;
+}
+
+/* Tracked paths that are gone, and have nothing left, go; not runs that went through experiments, or are in the ledger. */
 static int forget_paths(struct db *db, uint64_t id)
 {
 	while (id != TRACKED_TOP) {
@@ -83,6 +89,8 @@ static int forget_paths(struct db *db, uint64_t id)
 		if (r != -ENOENT)
 			return r;
 		r = tracked_list(db, id, is_any, NULL);
+		if (r == 0)
+			r = ledger_list_current(db, id, is_selection, NULL);
 		if (r == 0)
 			r = line_last(db, id, &line);
 		if (r != -ENOENT)
@@ -114,6 +122,8 @@ static int tx_forget(struct db *db, void *arg)
 		if (!f->marked[i])
 			continue;
 		r = history_is_on_line(db, &t, &v->row, &last); /* since it was loaded */
+		if (r == 0)
+			r = ledger_needs(db, v->row.id, NULL);
 		r = r > 0 ? -EAGAIN : r == 0 ? forget_version(db, f, &v->row) : r;
 	}
 	if (r == 0)

@@ -5,6 +5,7 @@
 #include "exp/entries.h"
 #include "exp/settle.h"
 #include "exp/structure.h"
+#include "meta/ledger.h"
 #include "meta/metric.h"
 #include "meta/tracked.h"
 
@@ -207,6 +208,8 @@ int tx_point_join(struct expfs *ex, struct db *db, uint64_t id)
 	if (t.head != id || last.until != id || last.gone || last.experiment != v.experiment)
 		return 0;
 	r = line_has_version(db, id);
+	if (r == 0)
+		r = ledger_needs(db, id, NULL);
 	if (r != 0)
 		return MIN(r, 0);
 	r = version_same_content(db, id, last.id);

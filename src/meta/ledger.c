@@ -103,8 +103,10 @@ int ledger_needs(struct db *db, uint64_t version, struct ledger_row *ret)
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st, LEDGER "WHERE of=?1 AND " IS_SELECTION "AND " COUNTS "ORDER BY id LIMIT 1", "i", (int64_t)version);
 
-	r = read_one(st, r, ret);
-	return r == 0 ? 1 : r == -ENOENT ? 0 : r;
+	if (r <= 0 || !ret)
+		return r;
+	r = read_row(st, ret);
+	return r < 0 ? r : 1;
 }
 
 int ledger_list_name(struct db *db, uint64_t run, const char *name, ledger_fn f, void *arg)

@@ -36,7 +36,7 @@ int ledger_get(struct db *db, uint64_t id, struct ledger_row *ret); /* -ENOENT *
 /* The selection of that name that counts; -ENOENT. */
 int ledger_current(struct db *db, uint64_t run, const char *name, struct ledger_row *ret);
 
-/* 1: a selection that counts froze this version, and *ret is it; 0: none did. */
+/* 1: a selection that counts froze this version, and *ret, unless ret is NULL, is it; 0: none did. */
 int ledger_needs(struct db *db, uint64_t version, struct ledger_row *ret);
 
 /* Calls f for rows in the order in which they came: all of one name; the selections that count, of a run (0: of all), or

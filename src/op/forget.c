@@ -40,7 +40,7 @@ static void mark(const struct history *h, uint64_t n, bool *marked, json_t *forg
 		if (marked[i])
 			json_array_append_new(forgotten, json_integer(number));
 		else if (n == 0)
-			json_array_append_new(kept, json_pack("{s:I, s:s}", "n", number, "why", why));
+			json_array_append_new(kept, json_pack("{s:I, s:o}", "n", number, "why", reply_text(why)));
 	}
 }
 
