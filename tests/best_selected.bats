@@ -342,6 +342,21 @@ weights() { echo "$1/checkpoints/models/${2:8:8}/${2}_step_$(printf %06d "$3").p
     done
 }
 
+@test "selections are on the branches of a root that they were on when fsck has these found out again" {
+    local before table
+    wl "$MNT/exp" dump $E1 0 5 10 + pending $E2 + flush + save $E2 15 + load $E1 + dump $E4 5 10
+    select_best "$(weights "$MNT/exp" $E1 5)"
+    select_best "$(weights "$MNT/exp" $E4 5)"
+    for table in experiment line; do
+        umount_store
+        python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("DROP TABLE " + sys.argv[2])' "$STORE/expfs.db" $table
+        "$EXPFS" fsck --repair "$STORE" >/dev/null || true
+        mount_store
+        equal "$(readlink -f "$MNT/branches/exp/best")" "$(weights "$MNT/exp" $E1 5)" "$table"
+        equal "$(readlink -f "$MNT/branches/exp.2/best")" "$(weights "$MNT/exp" $E4 5)" "$table"
+    done
+}
+
 @test "a root in a run's directory and the run, which are two branches, have a selection each" {
     local other=$R/checkpoints/models/b5a79a78/${E1}_step_000005.pt
     wl "$R" dump $E1 0 5

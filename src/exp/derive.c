@@ -5,6 +5,7 @@
 
 #include "exp/derive_place.h"
 #include "exp/known.h"
+#include "meta/ledger.h"
 #include "util/list.h"
 
 static void event_clear(struct event *e)
@@ -90,6 +91,9 @@ static int take_weights(struct db *db, struct event *e)
 	if (r == 0)
 		r = tracked_get(db, e->v.tracked, &t);
 	if (r < 0 || t.run == line.run)
+		return r;
+	r = ledger_move(db, row.id, t.run, line.run); /* where all is derived again */
+	if (r < 0)
 		return r;
 	t.run = line.run;
 	return tracked_update(db, &t);
