@@ -1,6 +1,7 @@
 # Which weights a checkpoint holds is found out unasked, and held against its label.
 
 load lib
+load weights
 
 setup() {
     scratch
@@ -15,23 +16,8 @@ teardown() { cleanup; }
 # save NAME WEIGHTS [METADATA]: safetensors, or .npz; WEIGHTS: what they depend on
 save() { python3 "$EXPFS_SRCDIR/tests/inner_step.py" "$R/$1" "${3:-dict()}" "$2"; }
 
-# weights NAME EXPRESSION: of what show says of them, w
-weights() { "$EXPFS" show "$R/$1" --json 3>&- | python3 -c 'import json, sys; w = json.load(sys.stdin)["weights"]; print(eval(sys.argv[1]))' "$2"; }
-
-is_read() { [[ $(weights "$1" 'w["read"]') == True ]]; }
-wait_read() { local n; for n; do wait_until is_read "$n"; done; }
-
 # KiB, at most until now
 daemon_memory() { awk '/^VmHWM/ { print $2 }' "/proc/$(daemon_pid)/status"; }
-
-# labels: what status warns of, a line each
-labels() {
-    "$EXPFS" status "$MNT" --json 3>&- | python3 -c '
-import json, sys
-for w in json.load(sys.stdin)["warnings"]:
-    if w["kind"] == "label":
-        print(w["path"], w["text"])'
-}
 
 @test "a checkpoint that was saved late holds the weights of another step, which status, show and log say unasked" {
     save step_7.safetensors seven

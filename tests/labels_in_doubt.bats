@@ -123,3 +123,19 @@ print([w["path"] for w in json.load(sys.stdin)["warnings"] if w["kind"] == "labe
     ! as_nobody grep labelled "$MNT/branches/r/log"
     equal "$(grep -c labelled "$MNT/branches/r/log")" 2
 }
+
+@test "a step among the arrays of a file is a label, not a weight" {
+    local arrays=$EXPFS_SRCDIR/tests/inner_step.py
+    python3 "$arrays" "$R/step_7.npz" '{"step": 7}' seven
+    python3 "$arrays" "$R/step_9.npz" '{"step": 9}' nine
+    python3 "$arrays" "$R/best.npz" '{"step": 7}' nine
+    python3 "$arrays" "$R/good.npz" '{"step": 7}' seven
+    wait_read step_7.npz step_9.npz best.npz good.npz
+    equal "$(labels)" "/runs/r/best.npz labelled step 7, holds step 9: its weights are those of /runs/r/step_9.npz"
+    equal "$(verdict 10 "$R/best.npz")" RECOVER
+    equal "$(verdict 0 "$R/good.npz")" ACCEPT
+    equal "$(verdict 0 "$R/best.npz" --against "$R/step_9.npz")" ACCEPT
+    save only.pt '{"model": {"step": t("int64", [], b"12345678")}}'
+    wait_read only.pt
+    equal "$(weights only.pt 'w["why"]')" "no tensors of a model in it"
+}

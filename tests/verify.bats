@@ -1,6 +1,7 @@
 # expfs verify: which weights a checkpoint holds, against an independent record.
 
 load lib
+load weights
 
 setup() {
     scratch
@@ -14,18 +15,6 @@ teardown() { cleanup; }
 
 # save PATH WEIGHTS [METADATA]: safetensors, or .npz; in the run, unless the path is absolute
 save() { python3 "$EXPFS_SRCDIR/tests/inner_step.py" "$([[ $1 == /* ]] || echo "$R/")$1" "${3:-dict()}" "$2"; }
-
-# verdict EXIT ARGUMENT...: the answer is printed, with which it exits
-verdict() {
-    local wanted=$1 status=0
-    shift
-    "$EXPFS" verify "$@" >"$SCRATCH/out" 2>"$SCRATCH/err" 3>&- || status=$?
-    equal "$status" "$wanted" "exit status ($(cat "$SCRATCH/out" "$SCRATCH/err"))"
-    head -n 1 "$SCRATCH/out" | cut -d ' ' -f 1
-}
-
-# field EXPRESSION ARGUMENT...: of the answer in JSON, a
-field() { { "$EXPFS" verify "${@:2}" --json 3>&- || true; } | python3 -c 'import json, sys; a = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 
 @test "one that was saved at once is accepted, and one that was saved late is not, with what to bring back" {
     save step_7.safetensors state7

@@ -51,6 +51,8 @@ static int add_tensor(struct side *s, const struct weights_file *f, size_t i)
 	const struct tensor *t = &f->ts->v[i];
 	struct side_tensor one = { .model = t->model && f->of_model, .t = t, .file = f, .digest = f->row.digests[i] }, *v;
 
+	if (one.model && !tensor_is_weight(t))
+		return 0;
 	if (!one.model && (says_random(t->name, t->name_len) || (f->name && says_random(f->name, strlen(f->name)))))
 		return 0;
 	v = array_grow(s->v, s->n, sizeof(*v));

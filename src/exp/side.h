@@ -21,7 +21,7 @@ struct side {
 	size_t skip;   /* of these, those that do not count: 0, or as who compares says */
 };
 
-/* All tensors of w, which has to stay, but states of random numbers. -ENOMEM. */
+/* All tensors of w, which has to stay, but states of random numbers, and numbers that are labels. -ENOMEM. */
 int side_load(const struct weights *w, struct side *ret);
 void side_free(struct side *s);
 #define _cleanup_side_tensors_ _cleanup_(side_free)

@@ -140,7 +140,7 @@ static struct weights_file *find_tensor(struct weights *w, size_t *ret)
 		struct weights_file *f = &w->v[i];
 
 		for (*ret = 0; f->ts && f->of_model && *ret < f->ts->n; (*ret)++)
-			if (f->ts->v[*ret].model && identity_is_told(f->row.digests[*ret]) && tensor_content_size(&f->ts->v[*ret]) > 0)
+			if (tensor_is_weight(&f->ts->v[*ret]) && identity_is_told(f->row.digests[*ret]) && tensor_content_size(&f->ts->v[*ret]) > 0)
 				return f;
 	}
 	return NULL;

@@ -273,7 +273,7 @@ int weights_model(const struct weights *w, uint8_t ret[WEIGHTS_DIGEST])
 static const struct tensor *untold(const struct weights_file *f)
 {
 	for (size_t i = 0; i < f->ts->n; i++)
-		if (f->ts->v[i].model && !identity_is_told(f->row.digests[i]))
+		if (tensor_is_weight(&f->ts->v[i]) && !identity_is_told(f->row.digests[i]))
 			return &f->ts->v[i];
 	return NULL;
 }
@@ -302,7 +302,7 @@ int weights_fault(const struct weights *w, char **ret)
 		if (t)
 			return fault_text(f, t->name, t->why ? t->why : "a tensor that unfolds to more than the file", ret);
 		for (size_t k = 0; k < f->ts->n; k++)
-			any = any || f->ts->v[k].model;
+			any = any || tensor_is_weight(&f->ts->v[k]);
 	}
 	if (any)
 		return 0;

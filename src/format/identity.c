@@ -156,7 +156,7 @@ int identity_add(struct identity *id, const struct tensors *ts, const tensor_dig
 		return -ENOMEM;
 	id->v = v;
 	for (size_t i = 0; i < ts->n; i++) {
-		if (!ts->v[i].model)
+		if (!tensor_is_weight(&ts->v[i]))
 			continue;
 		id->untold = id->untold || !identity_is_told(digests[i]);
 		describe(&ts->v[i], digests[i], v[id->n++]);

@@ -20,7 +20,7 @@ int identity_digest(int fd, uint64_t size, const struct tensors *ts, size_t from
 
 bool identity_is_told(const uint8_t digest[TENSOR_DIGEST_SIZE]);
 
-/* The model's tensors of one or several files, without their names, so that weights alone are the same as with an
+/* The weights of the model in one or several files, without their names, so that weights alone are the same as with an
  * optimizer beside them, and as with a prefix before each name. */
 struct identity;
 int identity_new(struct identity **ret); /* -ENOMEM */

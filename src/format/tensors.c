@@ -108,6 +108,15 @@ static bool tells(const char *name, size_t len)
 	return rank(step_keys, STEP_KEYS, name, len) < STEP_KEYS || rank(epoch_keys, EPOCH_KEYS, name, len) < EPOCH_KEYS;
 }
 
+bool tensor_is_weight(const struct tensor *t)
+{
+	bool number = dtype_is_integer(t->dtype);
+
+	for (unsigned i = 0; i < t->ndim; i++)
+		number = number && t->shape[i] == 1;
+	return t->model && !(number && tells(t->name + t->inner, t->name_len - t->inner));
+}
+
 void tensors_note(struct tensors *ts, const char *name, size_t len, int64_t v)
 {
 	unsigned i = rank(step_keys, STEP_KEYS, name, len);

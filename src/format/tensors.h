@@ -82,6 +82,9 @@ static inline void tensors_freep(struct tensors **t)
 }
 #define _cleanup_tensors_ _cleanup_(tensors_freep)
 
+/* Is it a weight of the model, which a number that tells step or epoch is not, though it stands among them, as in .npz? */
+bool tensor_is_weight(const struct tensor *t);
+
 /* An order in which located tensors that are the same elements of a file are equal. */
 int tensor_compare_places(const struct tensor *a, const struct tensor *b);
 
