@@ -137,3 +137,24 @@ saved() { save "$1" "{'model': {'x': w($2)}}"; }
     equal "$(verdict 13 "$R/copy_step_1.pt")" HOLD
     equal "$(verdict 10 "$R/other_step_1.pt")" RECOVER
 }
+
+@test "what a run saved before it went back to an earlier step is no record of what it saves after that" {
+    echo 'lr: 0.1' >"$R/config.yaml"
+    local n hash
+    for n in 1 2 3; do
+        saved step_$n.pt $n
+        save epoch_$n.pt "{'epoch': $n, 'model': {'x': w(10$n)}}"
+    done
+    wait_read step_3.pt epoch_3.pt
+    saved copy_step_1.pt 1
+    hash=$(cat "$MNT/branches/r/HEAD")
+    "$EXPFS" load "$hash@1" "$R" >/dev/null
+    saved step_2.pt 12
+    save epoch_2.pt "{'epoch': 2, 'model': {'x': w(112)}}"
+    equal "$(verdict 13 "$R/step_2.pt")" HOLD
+    equal "$(verdict 13 "$R/epoch_2.pt")" HOLD
+    saved copy_step_2.pt 12
+    equal "$(verdict 0 "$R/copy_step_2.pt")" ACCEPT
+    saved more_step_1.pt 1
+    equal "$(verdict 0 "$R/more_step_1.pt")" ACCEPT # what was before that step counts
+}

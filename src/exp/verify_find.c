@@ -7,6 +7,7 @@
 #include "format/checkpoint_name.h"
 #include "format/parts.h"
 #include "meta/experiment.h"
+#include "meta/line.h"
 #include "meta/tracked.h"
 #include "util/list.h"
 
@@ -97,6 +98,26 @@ static bool is_of_another(struct labelled *l, const struct version_row *v)
 	       memcmp(e.hash + 2 * SEGMENT_LEN, l->hash + 2 * SEGMENT_LEN, SEGMENT_LEN) != 0;
 }
 
+/* After a load a run goes on from an earlier step: what it had saved of later ones is on a line that it left. */
+static int was_left(struct labelled *l, const struct version_row *v)
+{
+	const struct version_row *candidate = &l->q->v->candidate;
+	struct line_row load = { .at = candidate->begin };
+	struct tracked_row t;
+	int r;
+
+	while ((r = line_load_before(l->db, l->q->candidate.run, load.at, &load)) == 0 && load.at > v->begin) {
+		if (v->step != NO_STEP) {
+			if (v->step > (int64_t)load.init_step)
+				return 1;
+			continue;
+		}
+		r = tracked_get(l->db, v->tracked, &t);
+		return r < 0 ? r : t.good != v->id || t.off;
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
 static int add_labelled(void *arg, const struct holds_row *h)
 {
 	struct labelled *l = arg;
@@ -114,8 +135,10 @@ static int add_labelled(void *arg, const struct holds_row *h)
 	if (is_of_another(l, &v) &&
 	    !(l->others && (*candidate->held || memcmp(h->model, candidate->model, WEIGHTS_DIGEST) == 0)))
 		return 0;
-	l->v[l->n++] = v;
-	return 0;
+	r = was_left(l, &v);
+	if (r == 0)
+		l->v[l->n++] = v;
+	return MIN(r, 0);
 }
 
 /* Copies with old times come in any order. */
