@@ -65,7 +65,6 @@ P
     save over.safetensors one_more
     save over.safetensors another
     equal "$(captures step_1 step_2 moved link step_4 copy over)" "in place,renamed,renamed,linked,linked,copied,in place,"
-    equal "$(selects over.safetensors; answered 's["captured_at"]')" None
     rm "$R/step_2.safetensors"
     selects step_2.safetensors@1
     equal "$(answered 's["capture"]')" None
@@ -109,6 +108,22 @@ P
     [[ $MESSAGE == *"part of the checkpoint"* ]]
     refused 1 "$EXPFS" show best --store "$STORE"
     [[ $MESSAGE == *"no selection"* || $MESSAGE == *"nothing is known"* ]]
+}
+
+@test "what was written over was captured when that was begun, unless the same bytes were there before" {
+    save best.safetensors one
+    sleep 0.1
+    save best.safetensors two
+    save other.safetensors three
+    selects best.safetensors
+    equal "$(answered 's["captured_at"] <= s["completed_at"]')" True
+    local second
+    second=$(answered 's["captured_at"]')
+    selects best.safetensors@1
+    equal "$(answered "s['completed_at'] < '$second'")" True
+    save best.safetensors one
+    selects best.safetensors
+    equal "$(answered 's["captured_at"], s["capture"]')" "(None, 'in place')"
 }
 
 @test "what cannot be read for tensors is selected all the same, and its tensors are not known" {

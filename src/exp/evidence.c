@@ -318,10 +318,15 @@ static int find_capture(struct db *db, const struct tracked_row *t, const struct
 	struct version_row before;
 	int r = v->is_dir || !v->object ? -ENOENT : version_before_with(db, v, &before);
 
-	if (r == 0)
+	if (r < 0 && r != -ENOENT)
+		return r;
+	e->shared = r == 0;
+	if (r == 0 && before.tracked != v->tracked) {
 		e->capture = capture_after(v, &before);
-	if (r != -ENOENT || !file->ino || v->is_dir)
-		return r == -ENOENT ? 0 : r;
+		return 0;
+	}
+	if (!file->ino || v->is_dir)
+		return 0;
 	r = has_older_name(db, t, file->ino);
 	/* The order of what was closed is that of its name if it got that after it was closed. */
 	if (r >= 0)
@@ -329,12 +334,14 @@ static int find_capture(struct db *db, const struct tracked_row *t, const struct
 	return r == -ENOENT ? 0 : MIN(r, 0);
 }
 
-/* An inode's content is its first one if no version that began later came before. */
-static int find_times(struct db *db, const struct version_row *v, const struct inode_row *row, int64_t mtime, struct evidence *e)
+/* An inode's content is its first one if no version that began later came before. *ret_after: when that one was done. */
+static int find_times(struct db *db, const struct version_row *v, const struct inode_row *row, int64_t mtime, struct evidence *e,
+		      int64_t *ret_after)
 {
 	struct version_row before;
 	int r = version_before(db, v->tracked, v->n, &before);
 
+	*ret_after = r == 0 ? before.mtime : 0;
 	if (row->ino && (r == -ENOENT || (r == 0 && before.begin < row->ino)))
 		e->captured_at = row->btime;
 	/* What came with the time of another file was all here when that was set. */
@@ -342,7 +349,7 @@ static int find_times(struct db *db, const struct version_row *v, const struct i
 	return r == -ENOENT ? 0 : r;
 }
 
-static int find_origin(struct expfs *ex, const struct version_row *v, int64_t mtime, struct evidence *e)
+static int look(struct expfs *ex, const struct version_row *v, int64_t mtime, struct evidence *e, int64_t *ret_after)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	struct tracked_row t;
@@ -353,7 +360,20 @@ static int find_origin(struct expfs *ex, const struct version_row *v, int64_t mt
 		r = get_inode(db, &t, v, &row);
 	if (r == 0)
 		r = find_capture(db, &t, v, &row, e);
-	return r < 0 ? r : find_times(db, v, &row, mtime, e);
+	return r < 0 ? r : find_times(db, v, &row, mtime, e, ret_after);
+}
+
+/* What is written over gets an object of its own, unless equal bytes have one. */
+static int find_origin(struct expfs *ex, const struct version_row *v, int64_t mtime, struct evidence *e)
+{
+	int64_t after, birth = 0;
+	int r = look(ex, v, mtime, e, &after);
+
+	if (r < 0 || e->captured_at || e->shared || v->is_dir || !v->object)
+		return r;
+	if (object_birth(ex->store, v->object, &birth) == 0 && birth >= after && birth <= mtime)
+		e->captured_at = birth;
+	return 0;
 }
 
 int evidence_find(struct expfs *ex, const struct version_row *v, weights_stop stop, void *arg, struct evidence *ret)

@@ -127,7 +127,7 @@ int version_of_object(struct db *db, uint64_t object, uint64_t *ret)
 int version_before_with(struct db *db, const struct version_row *v, struct version_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, SELECT "WHERE object=?1 AND id<?2 AND tracked<>?3 ORDER BY id DESC LIMIT 1", "iii", (int64_t)v->object,
+	int r = db_row(db, &st, SELECT "WHERE object=?1 AND id<?2 ORDER BY tracked=?3, id DESC LIMIT 1", "iii", (int64_t)v->object,
 		       (int64_t)v->id, (int64_t)v->tracked);
 
 	return read_one(st, r, ret);

@@ -39,7 +39,7 @@ int version_before(struct db *db, uint64_t tracked, uint64_t n, struct version_r
 /* Any that holds the object, itself or in a member; -ENOENT. */
 int version_of_object(struct db *db, uint64_t object, uint64_t *ret);
 
-/* The last one of another path that held the same object before; -ENOENT. */
+/* One that held the same object before: the last one of another path or, if there is none, of its own. -ENOENT. */
 int version_before_with(struct db *db, const struct version_row *v, struct version_row *ret);
 
 /* Versions that hold the object hold another from now on. */
