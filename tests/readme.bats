@@ -40,6 +40,12 @@ clone() {
     ! grep -q "$HOME/mnt" /proc/self/mountinfo
 }
 
+@test "what the README prints of a selection is what becomes of one" {
+    clone
+    python3 "$BATS_TEST_DIRNAME/readme.py" "$EXPFS_SRCDIR/README.md" "$SCRATCH/clone" "Which weights are in a file" 3>&-
+    ! grep -q "$HOME/mnt" /proc/self/mountinfo
+}
+
 @test "contrib/quickstart trains into a mount, and a second run goes on from there" {
     [[ $EXPFS_BUILDDIR == "$EXPFS_SRCDIR/build" ]] || skip "quickstart builds in build/ of the checkout, this build is elsewhere"
     local out

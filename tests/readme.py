@@ -4,7 +4,8 @@
 usage: readme.py README DIRECTORY SECTION
 
 SECTION is the heading whose ```console block is run, in DIRECTORY, with a home directory of its own.
-Sizes, losses and times may differ from those printed, and where the home directory is; nothing else.
+Sizes, losses, times, numbers of selections and the digests of weights may differ from those printed, and where the home
+directory is; nothing else.
 
 Exit status: 0 all as printed, 1 not (each difference is told).
 """
@@ -41,6 +42,8 @@ def normal(lines, home):
         line = line.replace(home, "HOME").replace("/root", "HOME")
         line = re.sub(r"\d+(\.\d+)? ([KMG]iB|B)\b", "SIZE", line)
         line = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "TIME", line)
+        line = re.sub(r"sel-\d+", "sel-N", line)
+        line = re.sub(r"^(sha256|model|tensors)( +)[0-9a-f]{32,}$", r"\1\2DIGEST", line)
         out.append(re.sub(r"loss \d+\.\d+", "loss N", line))
     return out
 
