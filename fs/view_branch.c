@@ -151,6 +151,12 @@ static int stat_checkpoint(struct view_req *q, const struct view_key *key, struc
 	return r;
 }
 
+/* In a database that is damaged, a checkpoint of a directory may have any path. */
+static bool is_in(const char *path, const char *dir)
+{
+	return path_is_below(path, dir) && path[strlen(dir)] == '/';
+}
+
 /* The path of the checkpoint below the directory, in its history/ if it is there. */
 static char *path_below(const struct checkpoint *c, const char *dir, const char *up)
 {
@@ -176,6 +182,8 @@ static int checkpoint_target(struct view_req *q, const struct view_key *key, cha
 
 	if (r == 0)
 		r = get_shown(q, key, &c);
+	if (r == 0 && !is_of_branch(key) && *s.path && !is_in(c.path, s.path))
+		r = -EUCLEAN;
 	if (r < 0)
 		return r;
 	place = is_of_branch(key) ? checkpoint_place(&c) : path_below(&c, s.path, "../");

@@ -52,6 +52,8 @@ static int make_entry(const json_t *j, const char *name, struct made *m, struct 
 	const json_t *latest = json_object_get(j, "latest"), *step = json_object_get(latest, "step");
 	const char *hash = get(j, "hash"), *path = get(latest, "path");
 
+	if (!hash || strlen(hash) != EXPERIMENT_HASH)
+		return -EUCLEAN;
 	for (int i = 0; i < SEGMENTS; i++)
 		snprintf(m->segment[i], sizeof(m->segment[i]), "%.8s", hash + i * SEGMENT_LEN);
 	iso_text(get(j, "time"), m->created);

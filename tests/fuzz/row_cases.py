@@ -102,6 +102,7 @@ CASES = {
     "experiments-of-themselves": ["UPDATE experiment SET parent=id"],
     "experiments-named": ["UPDATE experiment SET hash='../../../../../../../etc' || char(10) || substr(id, 1, 1)"],
     "experiments-no-text": ["UPDATE experiment SET hash=CAST(X'FF00FE' || id AS BLOB), hp=zeroblob(100000), time='x'"],
+    "experiments-short": ["UPDATE experiment SET hash=id % 1000"],
     "experiments-gone": ["DELETE FROM experiment"],
     "lines-of-nothing": ["UPDATE line SET run=12345, experiment=67890, version=-1, at=-1"],
     "lines-of-files": ["UPDATE line SET run=(SELECT max(id) FROM tracked WHERE NOT is_dir)"],
@@ -113,6 +114,7 @@ CASES = {
                           "INSERT INTO ledger SELECT id+200000, run, 'best', 0, id, -1, '{{\"step\": ' FROM tracked",
                           "INSERT INTO ledger SELECT id+400000, run, 'best', 1, id+200000, 0, '[]' FROM tracked"],
     "ledger-selects": ["INSERT INTO ledger SELECT v.id+200000, t.run, 'best', 0, v.id, 1, json_object('step', 'x', 'metric', 5, 'software', json('[1]'), 'capture', json('{{}}')) FROM version v JOIN tracked t ON t.id=v.tracked"],
+    "paths-of-one-name": ["UPDATE tracked SET name=X'6100'"],
     "paths-of-no-run": ["UPDATE tracked SET run=-5, role=3"],
 }
 
