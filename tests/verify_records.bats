@@ -155,6 +155,9 @@ saved() { save "$1" "{'model': {'x': w($2)}}"; }
     equal "$(verdict 13 "$R/epoch_2.pt")" HOLD
     saved copy_step_2.pt 12
     equal "$(verdict 0 "$R/copy_step_2.pt")" ACCEPT
+    save "$SCRATCH/six.pt" '{"model": {"x": w(6)}}'
+    equal "$(verdict 11 "$R/step_2.pt" --against "$SCRATCH/six.pt")" RECAPTURE # step 3 is left, too
+    equal "$(verdict 13 "$R/copy_step_1.pt" --against "$SCRATCH/six.pt")" HOLD
     saved more_step_1.pt 1
     equal "$(verdict 0 "$R/more_step_1.pt")" ACCEPT # what was before that step counts
 }

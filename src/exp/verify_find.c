@@ -13,6 +13,7 @@
 
 #define RESUME (PART_OPTIMIZER | PART_RNG_TORCH | PART_LOADER)
 #define LABELLED_MAX 1000 /* versions of one label that are looked at */
+#define LOADS_MAX 100     /* after which nothing is on the line any more */
 #define LOOKED_AT_MAX 32  /* checkpoints that are held against one, of those whose identities say the same */
 
 /* One save */
@@ -106,7 +107,10 @@ static int was_left(struct labelled *l, const struct version_row *v)
 	struct tracked_row t;
 	int r;
 
-	while ((r = line_load_before(l->db, l->q->candidate.run, load.at, &load)) == 0 && load.at > v->begin) {
+	for (int i = 0; i < LOADS_MAX; i++) {
+		r = line_load_before(l->db, l->q->candidate.run, load.at, &load);
+		if (r < 0 || load.at <= v->begin)
+			return r == -ENOENT ? 0 : MIN(r, 0);
 		if (v->step != NO_STEP) {
 			if (v->step > (int64_t)load.init_step)
 				return 1;
@@ -115,7 +119,7 @@ static int was_left(struct labelled *l, const struct version_row *v)
 		r = tracked_get(l->db, v->tracked, &t);
 		return r < 0 ? r : t.good != v->id || t.off;
 	}
-	return r == -ENOENT ? 0 : r;
+	return 1;
 }
 
 static int add_labelled(void *arg, const struct holds_row *h)
@@ -313,6 +317,7 @@ static bool holds_later(const struct question *q)
 int verify_is_past(struct question *q)
 {
 	_cleanup_(cleanup_reader) struct db *db = NULL;
+	struct line_row load = { .at = 0 };
 	int64_t last;
 	int r;
 
@@ -321,7 +326,9 @@ int verify_is_past(struct question *q)
 	if (holds_later(q))
 		return 1;
 	db = meta_reader(q->ex->meta);
-	r = holds_last_label(db, q->candidate.run, q->kind, &last);
+	r = line_load_before(db, q->candidate.run, INT64_MAX, &load);
+	if (r == 0 || r == -ENOENT)
+		r = holds_last_label(db, q->candidate.run, load.at, q->kind, &last);
 	return r < 0 ? r : last > q->label;
 }
 

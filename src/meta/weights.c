@@ -230,15 +230,14 @@ int holds_list_model(struct db *db, const uint8_t model[WEIGHTS_DIGEST], holds_f
 	return each(db, st, r, f, arg);
 }
 
-int holds_last_label(struct db *db, uint64_t run, enum label kind, int64_t *ret)
+#define LAST(label) \
+	"SELECT max(" label ") FROM holds WHERE run=?1 AND " label ">=0 AND (SELECT begin FROM version WHERE id=version)>=?2"
+
+int holds_last_label(struct db *db, uint64_t run, uint64_t since, enum label kind, int64_t *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r;
+	int r = db_row(db, &st, kind == LABEL_STEP ? LAST("step") : LAST("epoch"), "ii", (int64_t)run, (int64_t)since);
 
-	if (kind == LABEL_STEP)
-		r = db_row(db, &st, "SELECT max(step) FROM holds WHERE run=?1 AND step>=0", "i", (int64_t)run);
-	else
-		r = db_row(db, &st, "SELECT max(epoch) FROM holds WHERE run=?1 AND epoch>=0", "i", (int64_t)run);
 	if (r != 1 || sqlite3_column_type(st, 0) == SQLITE_NULL)
 		return r < 0 ? r : -ENOENT;
 	*ret = sqlite3_column_int64(st, 0);

@@ -59,8 +59,8 @@ int holds_set_other(struct db *db, const struct holds_row *like, enum label kind
 int holds_before(struct db *db, uint64_t run, uint64_t version, struct holds_row *ret);
 int holds_after(struct db *db, uint64_t run, uint64_t version, struct holds_row *ret);
 
-/* The highest label of that kind in a run, whether its model is told or not; -ENOENT. */
-int holds_last_label(struct db *db, uint64_t run, enum label kind, int64_t *ret);
+/* The highest label of that kind in a run since the commit of that number, whether its model is told or not; -ENOENT. */
+int holds_last_label(struct db *db, uint64_t run, uint64_t since, enum label kind, int64_t *ret);
 
 /* The last version of an experiment in a run with all of those parts and a label below the given, which is not wrong.
  * -ENOENT. */
