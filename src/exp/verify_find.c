@@ -175,7 +175,11 @@ static int list_labelled(struct question *q, enum label kind, int64_t label, str
 static int means_another(struct question *q, const struct version_row *v)
 {
 	_cleanup_weights_ struct weights w = { 0 };
-	int r = weights_load(q->ex, v, q->stop, q->arg, &w);
+	int r;
+
+	if (q->v->step != NO_STEP) /* the label is that of a selection */
+		return 0;
+	r = weights_load(q->ex, v, q->stop, q->arg, &w);
 
 	if (r == 0)
 		r = label_agrees_inside(q->ex, &q->v->candidate, &q->ret->candidate_weights, v, &w);

@@ -80,7 +80,7 @@
  * What refers to an object is asked of inode_object, undo_old, version_object and
  * member_object, never counted.
  *
- * Format 4 had no ledger. Format 3 did not know of weights, and kept no branches of removed runs. Format 2 had no tracked paths. Format 1 had undo rows that nobody wrote, and synced 0
+ * Format 4 had no ledger, read fewer files for their weights, and took the integers alone of quantised tensors. Format 3 did not know of weights, and kept no branches of removed runs. Format 2 had no tracked paths. Format 1 had undo rows that nobody wrote, and synced 0
  * for whatever was changed in place. */
 #include "meta/schema.h"
 
@@ -238,6 +238,8 @@ static const char from_2_to_3[] = "ALTER TABLE inode ADD COLUMN begin INTEGER NO
 
 static const char from_3_to_4[] = SCHEMA_GIVE_BACK ";" SCHEMA_ALL_UNREAD;
 
+static const char from_4_to_5[] = "DELETE FROM weights; DELETE FROM holds;" SCHEMA_ALL_UNREAD;
+
 static const char beginning[] =
 	"PRAGMA application_id=0x65787066;"
 	"PRAGMA user_version=5;"
@@ -269,8 +271,8 @@ static int make_tables(struct db *db, int64_t version)
 
 	while (r == 0 && (r = schema_missing(db, &i, &part)) == 1)
 		r = db_exec(db, part->sql);
-	if (r == 0 && version < 4)
-		r = db_exec(db, version < 3 ? from_2_to_3 : from_3_to_4);
+	if (r == 0)
+		r = db_exec(db, version < 3 ? from_2_to_3 : version < 4 ? from_3_to_4 : from_4_to_5);
 	if (r == 0)
 		r = db_exec(db, "PRAGMA user_version=5");
 	return r < 0 ? r : db_exec(db, "COMMIT");
