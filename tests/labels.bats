@@ -114,10 +114,14 @@ header = json.dumps({"w": {"dtype": "F4", "shape": [4], "data_offsets": [0, 2]}}
 open(sys.argv[1], "wb").write(struct.pack("<Q", len(header)) + header + b"12")
 P
     save step_3.npz '' '{"step": 3}'
-    wait_read step_1.pth step_2.safetensors
+    cp "$EXPFS_SRCDIR/tests/data/format/legacy.pt" "$R/step_4.pt"
+    tar -cf "$R/step_5.pt" --format=ustar -C "$EXPFS_SRCDIR/tests/data/format" legacy.pt
+    wait_read step_1.pth step_2.safetensors step_4.pt step_5.pt
     equal "$(weights step_1.pth 'w["model"], w["why"]')" "(None, 'no file of tensors that can be read here')"
     equal "$(weights step_2.safetensors 'w["model"]')" None
-    [[ $(weights step_2.safetensors 'w["why"]') == "w: "* ]]
+    equal "$(weights step_2.safetensors 'w["why"]')" "w: a tensor whose elements are no whole bytes"
+    [[ $("$EXPFS" show "$R/step_4.pt" 3>&-) == *"pickle outside of a zip file, as torch before 1.6 wrote them"* ]]
+    [[ $("$EXPFS" show "$R/step_5.pt" 3>&-) == *"tar file, as torch before 0.1.10 wrote them"* ]]
     equal "$(readlink "$MNT/branches/r/step/1")" ../../../runs/r/step_1.pth
     equal "$(labels)" ""
 }
@@ -158,6 +162,22 @@ P
     remount
     [[ $(weights checkpoint-1 'w["model"]') != None ]]
     equal "$(labels)" ""
+}
+
+@test "a tensor that several processes saved in pieces is refused by name" {
+    mkdir "$R/checkpoint-1"
+    cp "$EXPFS_SRCDIR/tests/data/format/dcp.distcp" "$R/checkpoint-1/__0_0.distcp"
+    python3 - "$R/checkpoint-1" <<'P'
+import re, sys
+file = open(sys.argv[1] + "/__0_0.distcp", "rb").read()
+entries = "".join(f"cm\nI\n(tR(Vfqn\nVmodel.w\ndbcm\nS\n(tR(Vrelative_path\nV__0_0.distcp\nVoffset\nI{found.start()}\ndb"
+                  for found in re.finditer(rb"PK\x03\x04.{26}[^/]+/data\.pkl", file, re.S))
+open(sys.argv[1] + "/.metadata", "w").write(f"cm\nMetadata\n(tR(Vstorage_data\n({entries}ddb.")
+P
+    wait_until test -e "$R/.expfs/step/1"
+    wait_read checkpoint-1
+    equal "$(weights checkpoint-1 'w["model"], w["why"]')" \
+        "(None, '__0_0.distcp: model.w: a tensor in several pieces, as several processes save it')"
 }
 
 @test "a checkpoint of more tensors than are read is said to be one, and takes no more memory than one file may" {

@@ -12,11 +12,14 @@ bool weights_is_distcp(const char *name)
 	return dot && strcmp(dot, ".distcp") == 0;
 }
 
-/* Why it cannot be read is not kept: it is so in this checkpoint only. */
+/* What is not told, and why, is not kept: it is so in this checkpoint only. */
 static int name_file(struct weights *w, struct weights_file *f, const struct distcp_names *names, const char *why)
 {
 	int r = names ? distcp_name(names, f->name, f->ts, &w->parts, &why) : -EBADMSG;
 
+	for (size_t i = 0; r == 0 && i < f->ts->n; i++)
+		if (!f->ts->v[i].located)
+			memset(f->row.digests[i], 0, sizeof(f->row.digests[i]));
 	if (r != -EBADMSG)
 		return r;
 	tensors_free(steal(&f->ts));

@@ -30,17 +30,44 @@ static value *item(value *sequence, uint32_t i)
 	return i < sequence->items.n ? sequence->items.v[i] : NULL;
 }
 
+static bool append(struct components *c, const void *p, size_t n)
+{
+	if (n > TENSOR_COMPONENT_NAME_MAX - c->len)
+		return false;
+	memcpy(c->name + c->len, p, n);
+	c->len += n;
+	return true;
+}
+
+static int add_built(struct components *c, const struct tensor *t);
+
+/* Each of those that *t is made of, below its name. */
+static int add_components(struct components *c, const struct tensor *t)
+{
+	size_t len = c->len;
+	int r = 0;
+
+	for (unsigned i = 0; i < t->n_components && r == 0 && !c->why; i++) {
+		if (append(c, ".", 1) && append(c, t->components[i].name, t->components[i].name_len))
+			r = add_built(c, &t->components[i]);
+		else
+			c->why = "a tensor of others that have too long names";
+		c->len = len;
+	}
+	return r;
+}
+
 /* *t under the name that it has there. */
 static int add_built(struct components *c, const struct tensor *t)
 {
 	char *name;
 
-	if (c->n == COMPONENTS_MAX || !t->located || t->n_components > 0) {
-		c->why = c->n == COMPONENTS_MAX ? "a tensor of too many others" :
-			 t->why			? t->why :
-						  "a tensor of others that are of others";
+	if (c->n == COMPONENTS_MAX || !t->located) {
+		c->why = t->why ? t->why : "a tensor of too many others";
 		return 0;
 	}
+	if (t->n_components > 0)
+		return add_components(c, t);
 	name = arena_text(&c->f->ts->arena, c->name, c->len);
 	if (!name)
 		return tensors_no_memory(c->f->ts);
@@ -195,15 +222,6 @@ int torch_compose_quantised(struct torch *f, value *args, unsigned wraps, struct
 
 static int look(struct components *c, value *v);
 
-static bool append(struct components *c, const void *p, size_t n)
-{
-	if (n > TENSOR_COMPONENT_NAME_MAX - c->len)
-		return false;
-	memcpy(c->name + c->len, p, n);
-	c->len += n;
-	return true;
-}
-
 /* v under a key, or under a number if that is no string. */
 static int look_below(struct components *c, value *key, uint32_t number, value *v)
 {
@@ -233,6 +251,15 @@ static int look_at_items(struct components *c, const struct pickle_items *items,
 	return r;
 }
 
+/* What DTensors say of the devices that the others lie on is not content. */
+static bool is_of_devices(value *class)
+{
+	static const char module[] = "torch.distributed";
+
+	return class->kind == PICKLE_GLOBAL && class->global->module.len >= strlen(module) &&
+	       memcmp(class->global->module.p, module, strlen(module)) == 0;
+}
+
 static int look_inside(struct components *c, value *v)
 {
 	const struct pickle_object *o;
@@ -241,6 +268,8 @@ static int look_inside(struct components *c, value *v)
 	if (v->kind != PICKLE_OBJECT)
 		return look_at_items(c, &v->items, v->kind == PICKLE_DICT);
 	o = v->object;
+	if (is_of_devices(o->callable))
+		return 0;
 	r = look_at_items(c, &o->args->items, false);
 	if (r == 0)
 		r = look_at_items(c, &o->dict, true);
@@ -267,11 +296,24 @@ static int look(struct components *c, value *v)
 	return r;
 }
 
+/* Of a class with slots, (dictionary or None, dictionary of the slots). */
+static bool has_slots(value *state)
+{
+	return state->kind == PICKLE_TUPLE && state->items.n == 2 && item(state, 1)->kind == PICKLE_DICT &&
+	       (item(state, 0)->kind == PICKLE_DICT || item(state, 0)->kind == PICKLE_NONE);
+}
+
 int torch_compose_wrapped(struct torch *f, value *state, unsigned wraps, struct tensor *t)
 {
 	struct components c = { .f = f, .wraps = wraps };
-	int r = state ? look(&c, state) : 0;
+	int r = 0;
 
+	if (state && has_slots(state)) {
+		r = look(&c, item(state, 0));
+		state = item(state, 1);
+	}
+	if (r == 0 && state)
+		r = look(&c, state);
 	if (r < 0)
 		return r;
 	if (!c.why && c.n == 0)

@@ -15,7 +15,8 @@ int torch_compose_sparse(struct torch *f, const struct pickle_value *args, unsig
  * those of the quantizer, (SCHEME, scale, zero point) or (SCHEME, scales, zero points, axis). */
 int torch_compose_quantised(struct torch *f, const struct pickle_value *args, unsigned wraps, struct tensor *t);
 
-/* All tensors in the state of one whose class keeps its data there, by the keys that lead to them, a '.' between. */
+/* All tensors in the state of one whose class keeps its data there, by the keys that lead to them, a '.' between. What is
+ * of torch.distributed there says where they lie, and does not count. */
 int torch_compose_wrapped(struct torch *f, const struct pickle_value *state, unsigned wraps, struct tensor *t);
 
 #endif
