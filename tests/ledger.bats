@@ -262,3 +262,22 @@ db.commit()' "$STORE/expfs.db" '{"step": "x", "metric": {"name": 5}, "software":
         "[None, None, {'b': '2'}, None, '/runs/r/step_1.safetensors']"
     "$EXPFS" show best --store "$STORE" 3>&- >"$SCRATCH/text"
 }
+
+@test "branches that are derived of a root each have names of their own, also after the derivation was done again" {
+    local e1=11111111b5a79a78bb73166f e4=11111111941b7d6dbb73166f
+    python3 "$EXPFS_SRCDIR/tests/weightslab.py" "$MNT" dump $e1 0 5 10 + pending 22222222b5a79a78bb73166f + flush + save 22222222b5a79a78bb73166f 15 + load $e1 + dump $e4 5 10
+    wait_until test -e "$MNT/branches/main.2/latest"
+    selects "$MNT/checkpoints/models/941b7d6d/${e4}_step_000010.pt"
+    equal "$(answered 's["branch"]')" main.2
+    selects "$MNT/checkpoints/models/b5a79a78/${e1}_step_000005.pt"
+    equal "$(answered 's["branch"]')" main
+    "$EXPFS" decide main.2:best ACCEPT --by me --store "$STORE"
+    umount_store
+    python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DROP TABLE line"); db.commit()' "$STORE/expfs.db"
+    "$EXPFS" fsck --repair "$STORE" >/dev/null || true
+    "$EXPFS" fsck "$STORE"
+    mount_store
+    wait_until test -e "$MNT/branches/main.2/latest"
+    equal "$(ledger main.2:best 'r["selection"]["step"], len(r["selection"]["decisions"])')" "(10, 1)"
+    equal "$(ledger main:best 'r["selection"]["step"], len(r["others"])')" "(5, 0)"
+}
