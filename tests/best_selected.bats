@@ -408,16 +408,40 @@ weights() { echo "$1/checkpoints/models/${2:8:8}/${2}_step_$(printf %06d "$3").p
     best_is "$R/last.pt"
 }
 
-@test "the selected version of a path is kept when its content was saved again before anybody asked for its experiment" {
+# select_due: the last version of last.pt, whose experiment nobody found out yet; fails where it is known
+select_due() {
+    python3 - "$STORE/expfs.db" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+version, run = db.execute("SELECT v.id, t.run FROM version v JOIN tracked t ON t.id=v.tracked JOIN due d ON d.version=v.id"
+                          " WHERE t.name=? AND v.n=2", (b"last.pt",)).fetchone()
+db.execute("INSERT INTO ledger VALUES(?, ?, 'best', 0, ?, 0, '{}')", (version, run, version))
+db.commit()
+PY
+}
+
+@test "a version that is selected before its experiment is found out is not joined with one that holds the same" {
     echo 'lr: 1' >"$R/config.yaml"
-    save "$R/last.pt" 1
-    cat "$V/HEAD" >/dev/null
-    cp "$R/last.pt" "$SCRATCH/1"
-    cp "$SCRATCH/1" "$R/last.pt"
-    select_best "$R/last.pt"
+    save "$SCRATCH/1" 1
+    local i
+    for i in {1..20}; do
+        cp "$SCRATCH/1" "$R/last.pt"
+        cat "$V/HEAD" >/dev/null
+        cp "$SCRATCH/1" "$R/last.pt"
+        kill_daemon
+        fusermount3 -uz "$MNT"
+        ! select_due 2>/dev/null || break
+        mount_store
+        rm -r "$R"
+        mkdir "$R"
+        echo 'lr: 1' >"$R/config.yaml"
+    done
+    ((i < 20)) || skip "the daemon is always quicker"
+    mount_store
     cat "$V/HEAD" >/dev/null
     best_is "$R/last.pt"
     rm "$R/last.pt"
+    in_history last.pt 2
     cmp "$V/best" "$SCRATCH/1"
 }
 
