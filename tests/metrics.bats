@@ -23,6 +23,19 @@ load best
     best_is "$R/step_3.pt"
 }
 
+@test "rows that have an epoch and no step are for checkpoints of just that number, and for none that count steps" {
+    steps 100 200 300
+    printf '{"epoch": %d, "val_loss": %s}\n' 1 0.5 2 0.25 3 0.75 >"$R/metrics.jsonl"
+    printf 'epoch,val_loss\n4,0.125\n' >"$R/metrics.csv"
+    cat "$R/metrics.csv" >/dev/null
+    ! test -L "$V/best" || fail "best leads to $(readlink "$V/best")"
+    steps 2 3
+    best_is "$R/step_2.pt"
+    printf '4,0.125\n5,0.0625\n' >>"$R/metrics.csv"
+    steps 5
+    best_is "$R/step_5.pt"
+}
+
 @test "a metrics file counts from its first line on, though nobody closed it yet" {
     steps 1 2
     background python3 -c 'import sys, time

@@ -184,6 +184,14 @@ void ranking_add_curve(struct ranking *k, int choice, int64_t step, double value
 		k->measured[choice][i] = (struct measured){ .at = step, .value = value };
 }
 
+void ranking_add_epoch(struct ranking *k, int choice, int64_t epoch, double value)
+{
+	size_t i = find_step(k, epoch);
+
+	if (i < k->n_steps && k->steps[i] == epoch)
+		ranking_add_curve(k, choice, epoch, value);
+}
+
 /* Was it measured for that version, and for none before it? */
 static bool speaks_for(const struct ranking *k, const struct own *own)
 {

@@ -3,10 +3,11 @@
  * A value that was measured at some step (a row of a curve) speaks for the first checkpoint at or after
  * that step, whether it is still there or not; of several, the last counts. So one that was measured
  * between two checkpoints is never taken for one of the older, and one that was saved without a
- * measurement has no value. What belongs to the version itself goes before curves. NaN is no value.
+ * measurement has no value. A row that has an epoch and no step speaks for the checkpoint of just that number, for
+ * who counts steps has none of it. What belongs to the version itself goes before curves. NaN is no value.
  *
  * Calling order: ranking_add_version() for all versions that the run ever had; ranking_add_own() right after
- * that of its version; ranking_begin(); ranking_add_curve() for the rows of curves; ranking_end(). */
+ * that of its version; ranking_begin(); ranking_add_curve(), ranking_add_epoch() for the rows of curves; ranking_end(). */
 #ifndef EXPFS_RANKING_H
 #define EXPFS_RANKING_H
 
@@ -35,6 +36,7 @@ void ranking_cut(struct ranking *k, size_t n);
 
 int ranking_begin(struct ranking *k);
 void ranking_add_curve(struct ranking *k, int choice, int64_t step, double value);
+void ranking_add_epoch(struct ranking *k, int choice, int64_t epoch, double value);
 int ranking_end(struct ranking *k);
 
 /* The i-th best of those that have the metric, from 0; NULL: there are not so many. */

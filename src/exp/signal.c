@@ -137,6 +137,11 @@ static int parse_piece(struct reading *rd, size_t n, bool last, size_t *ret_used
 	return r == -EINVAL ? 0 : r;
 }
 
+bool signal_file_counts_epochs(const struct signal_file *f)
+{
+	return f->metrics.by_epoch;
+}
+
 /* A line that is too long is left out, and those before it in the piece were taken. */
 static int leave_out(struct reading *rd, size_t n)
 {

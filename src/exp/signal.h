@@ -36,6 +36,9 @@ void signal_file_free(struct signal_file *f);
 /* Gives what is new to the sink. *ret_mtime: of the file, ns. A file that is gone has nothing. */
 int signal_file_read(struct expfs *ex, struct signal_file *f, const struct signal_sink *sink, int64_t *ret_mtime);
 
+/* Of the row that is being given: has it no step but its epoch? */
+bool signal_file_counts_epochs(const struct signal_file *f);
+
 /* The files of a run. */
 struct signal_paths {
 	struct signal_path *v; /* by id, each once */

@@ -15,6 +15,7 @@
 struct row {
 	int64_t step;
 	double value;
+	bool by_epoch; /* step is an epoch */
 };
 
 struct curve {
@@ -178,7 +179,7 @@ static int add_row(void *arg, int64_t step, const char *name, double value)
 	if (!v)
 		return -ENOMEM;
 	c->v = v;
-	v[c->n++] = (struct row){ .step = step, .value = value };
+	v[c->n++] = (struct row){ .step = step, .value = value, .by_epoch = signal_file_counts_epochs(s->file) };
 	s->run->ranked = false;
 	return 0;
 }
@@ -361,7 +362,8 @@ static int rank(struct expfs *ex, struct run *run)
 			const struct curve *c = &run->source[i]->curve[k];
 
 			for (size_t j = 0; j < c->n; j++)
-				ranking_add_curve(run->ranking, k, c->v[j].step, c->v[j].value);
+				(c->v[j].by_epoch ? ranking_add_epoch : ranking_add_curve)(run->ranking, k, c->v[j].step,
+											   c->v[j].value);
 		}
 	r = add_signals(ex, run);
 	return r < 0 ? r : ranking_end(run->ranking);

@@ -5,14 +5,19 @@
 #include <string.h>
 #include <strings.h>
 
+static const char *const step_names[] = { "step", "global_step", "_step", "iteration", "iter", "iter_num", "epoch" };
+
 int metrics_step_rank(const char *name)
 {
-	static const char *const names[] = { "step", "global_step", "_step", "iteration", "iter", "iter_num", "epoch" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(name, names[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(step_names); i++)
+		if (!strcmp(name, step_names[i]))
 			return (int)i;
 	return -1;
+}
+
+bool metrics_rank_is_epoch(int rank)
+{
+	return rank == ARRAY_SIZE(step_names) - 1;
 }
 
 int64_t metrics_step(double number)
@@ -92,7 +97,7 @@ int metrics_object(struct pyjson *j, int64_t step, int rank, metrics_fn f, void 
 }
 
 /* 1: a row; 0: none, with the reason. */
-static int read_line(struct pyjson *j, metrics_fn f, void *data)
+static int read_line(struct metrics *m, struct pyjson *j, metrics_fn f, void *data)
 {
 	struct pyjson ahead;
 	int64_t step = 0;
@@ -109,6 +114,7 @@ static int read_line(struct pyjson *j, metrics_fn f, void *data)
 		r = pyjson_bad(j, rank < 0 ? "has no step" : "its step is no whole number");
 	if (r < 0)
 		return 0;
+	m->by_epoch = metrics_rank_is_epoch(rank);
 	r = metrics_object(j, step, rank, f, data);
 	return r < 0 ? r : 1;
 }
@@ -142,7 +148,7 @@ int metrics_jsonl(struct metrics *m, const char *text, size_t len, bool end, met
 		} else if (!is_blank(p, n)) {
 			pyjson_begin(&j, p, n, &why);
 			j.line = m->lines;
-			r = read_line(&j, f, data);
+			r = read_line(m, &j, f, data);
 			if (r < 0)
 				return r;
 			m->rows += (size_t)r;

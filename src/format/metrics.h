@@ -29,6 +29,7 @@ struct metrics {
 	size_t rows;  /* lines that had a step */
 	size_t bad;
 	struct reason why; /* of the first bad one */
+	bool by_epoch; /* the row that is being given has no step but its epoch */
 };
 
 /* A JSON object in each line. *ret_used: how much of the text is done with.
@@ -53,6 +54,7 @@ bool metrics_number(const char *text, double *ret);
 
 /* The place of a name among those of steps, the best 0; -1: no such name. */
 int metrics_step_rank(const char *name);
+bool metrics_rank_is_epoch(int rank);
 
 /* The same number as a step, -1 where it is none. */
 int64_t metrics_step(double number);

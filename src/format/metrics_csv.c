@@ -174,6 +174,7 @@ int metrics_csv(struct metrics *m, const char *header, size_t header_len, const 
 
 	if (r < 0)
 		return r;
+	m->by_epoch = metrics_rank_is_epoch(metrics_step_rank(columns.names[columns.step].text));
 	if (m->lines == 0)
 		m->lines = count_lines(header, header + header_len);
 	while (p < text_end) {
