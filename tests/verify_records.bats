@@ -44,6 +44,17 @@ saved() { save "$1" "{'model': {'x': w($2)}}"; }
     refused 2 "$EXPFS" verify "$R/checkpoint-6" --against "$R/checkpoint-5@1"
 }
 
+@test "a directory that was removed and brought back is verified against what was brought back" {
+    mkdir "$R/checkpoint-5"
+    save checkpoint-5/model.safetensors '{"a": w(1)}'
+    echo '{"global_step": 5, "log_history": []}' >"$R/checkpoint-5/trainer_state.json"
+    wait_read checkpoint-5
+    rm -r "$R/checkpoint-5"
+    "$EXPFS" restore "$R/checkpoint-5" 3>&-
+    wait_read checkpoint-5
+    equal "$(verdict 0 "$R/checkpoint-5" --against "$R/checkpoint-5@1")" ACCEPT
+}
+
 @test "nor against the file of the store that has its content" {
     saved step_7.pt 7
     saved copy_step_7.pt 8

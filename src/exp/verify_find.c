@@ -36,13 +36,19 @@ static int is_elsewhere(void *arg, const struct member_row *m, const char *name)
 	return r == -ENOENT ? 1 : r < 0 ? r : x.object != m->object;
 }
 
+/* One that was removed and brought back is another. */
+static bool is_one_place(const struct version_row *a, const struct version_row *b)
+{
+	return a->tracked == b->tracked ? !(a->n < b->n ? a : b)->gone : a->begin == b->begin;
+}
+
 /* The same files, in a directory that was renamed, or that only got others beside them. */
 static int is_one_directory(struct db *db, const struct version_row *a, const struct version_row *b)
 {
 	struct members m = { db, b->id };
 	int r;
 
-	if (a->tracked != b->tracked && a->begin != b->begin)
+	if (!is_one_place(a, b))
 		return 0;
 	r = member_list(db, a->id, is_elsewhere, &m);
 	return r < 0 ? r : r == 0;
