@@ -124,6 +124,23 @@ PY
     cmp "$V/best" "$SCRATCH/as_it_was"
 }
 
+@test "what is selected stays when a program writes the same into its file again, closes a copy of its descriptor and goes on" {
+    save "$R/step_1.pt" 1
+    save "$SCRATCH/as_it_was" 1
+    select_best "$R/step_1.pt"
+    python3 - "$R/step_1.pt" "$EXPFS" <<'PY'
+import os, subprocess, sys
+path, expfs = sys.argv[1:]
+d = os.open(path, os.O_RDWR)
+os.pwrite(d, open(path, "rb").read(), 0)
+os.close(os.dup(d))
+subprocess.run([expfs, "select", path + "@2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+os.pwrite(d, b"\0" * 100, 300)
+os.close(d)
+PY
+    cmp "$V/best" "$SCRATCH/as_it_was"
+}
+
 # --- for which views it speaks ---
 
 @test "a selection speaks for the directories above what it selected, and for no other" {

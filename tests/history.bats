@@ -94,6 +94,34 @@ PY
     equal "$(stat -c %s "$R/last.pt")" 500000
 }
 
+@test "what a path held stays when a program writes the same again, closes a copy of its descriptor and goes on to write" {
+    local n=0 how f
+    mkdir -p "$MNT/exp/checkpoints/models/b5a79a78"
+    for f in "$R/last.pt" "$R/config.yaml" "$MNT/exp/checkpoints/models/b5a79a78/11111111b5a79a78bb73166f_step_000005.pt"; do
+        for how in "os.pwrite(d, was, 0)" "os.pwrite(d, was[9:20], 9)" "os.ftruncate(d, 0); os.pwrite(d, was, 0)"; do
+            rm -f "$f"
+            save "$SCRATCH/$((++n))" $n
+            cp "$SCRATCH/$n" "$f"
+            ((n % 2)) || "$EXPFS" status "$MNT" >/dev/null # what was judged, and what was not
+            python3 - "$f" "$how" <<'PY'
+import os, sys
+was = open(sys.argv[1], "rb").read()
+d = os.open(sys.argv[1], os.O_RDWR)
+exec(sys.argv[2])
+os.close(os.dup(d))
+for i in range(2):
+    os.pwrite(d, bytes([i]) * 50, 300)
+    os.close(os.dup(d))
+os.close(d)
+PY
+            "$EXPFS" status "$MNT" >/dev/null
+            cmp -s "$SCRATCH/$n" "$f" && fail "was not written over"
+            found=$(find "$MNT/.expfs/history${f#"$MNT"}" -type f -exec cmp -s {} "$SCRATCH/$n" \; -print | wc -l)
+            ((found > 0)) || fail "$f, $how: what it held is lost"
+        done
+    done
+}
+
 @test "two names of one file have a history each" {
     save "$R/last.pt" 1
     ln "$R/last.pt" "$R/best.pt"

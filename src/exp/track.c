@@ -13,6 +13,7 @@
 #include "exp/track_path.h"
 #include "meta/content.h"
 #include "meta/dirent.h"
+#include "meta/ledger.h"
 #include "meta/tracked.h"
 #include "meta/version.h"
 #include "util/log.h"
@@ -312,6 +313,18 @@ struct written {
 	bool live, again;
 };
 
+/* 1: the version was made by a close in the midst of the save that goes on. It stays what it is if it was there before,
+ * with the same content, or if somebody selected it. */
+static int is_of_save(struct db *db, const struct version_row *v, const struct written *w)
+{
+	int r;
+
+	if (!w->again || v->id < w->row->begin)
+		return 0;
+	r = ledger_needs(db, v->id, NULL);
+	return r < 0 ? r : r == 0;
+}
+
 static int name_written(struct expfs *ex, struct db *db, uint64_t dir, const char *name, const struct written *w)
 {
 	const struct ancestry *a;
@@ -327,9 +340,10 @@ static int name_written(struct expfs *ex, struct db *db, uint64_t dir, const cha
 		r = t.head ? version_get(db, t.head, &v) : -ENOENT;
 	if (r < 0)
 		return r == -ENOENT || r == -ENAMETOOLONG ? 0 : r;
-	if (v.object != w->row->object || !(w->live || w->again || t.role == ROLE_SIGNALS))
+	if (v.object != w->row->object)
 		return 0;
-	return track_unmake_version(ex, db, &t);
+	r = w->live || t.role == ROLE_SIGNALS ? 1 : is_of_save(db, &v, w);
+	return r <= 0 ? r : track_unmake_version(ex, db, &t);
 }
 
 static int track_written(struct expfs *ex, struct db *db, uint64_t ino, bool again)
