@@ -364,13 +364,16 @@ weights() { echo "$1/checkpoints/models/${2:8:8}/${2}_step_$(printf %06d "$3").p
     wl "$MNT/exp" dump $E1 0 5 10 + pending $E2 + flush + save $E2 15 + load $E1 + dump $E4 5 10
     select_best "$(weights "$MNT/exp" $E1 5)"
     select_best "$(weights "$MNT/exp" $E4 5)"
+    select_best "$(weights "$MNT/exp" $E4 10)"
+    rm "$(weights "$MNT/exp" $E4 5)"
+    "$EXPFS" forget "$(weights "$MNT/exp" $E4 5)" >/dev/null # of a selection that does not count the record is left
     for table in experiment line; do
         umount_store
         python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("DROP TABLE " + sys.argv[2])' "$STORE/expfs.db" $table
         "$EXPFS" fsck --repair "$STORE" >/dev/null || true
         mount_store
         equal "$(readlink -f "$MNT/branches/exp/best")" "$(weights "$MNT/exp" $E1 5)" "$table"
-        equal "$(readlink -f "$MNT/branches/exp.2/best")" "$(weights "$MNT/exp" $E4 5)" "$table"
+        equal "$(readlink -f "$MNT/branches/exp.2/best")" "$(weights "$MNT/exp" $E4 10)" "$table"
     done
 }
 

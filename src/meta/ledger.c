@@ -158,6 +158,11 @@ int ledger_list_experiment(struct db *db, uint64_t experiment, ledger_fn f, void
 	return each(db, st, r, f, arg);
 }
 
+/* Of the selection s: of a version that was let go, as the record says. */
+#define OF_EXPERIMENT                                                                                                   \
+	"coalesce((SELECT v.experiment FROM version v WHERE v.id=s.of), (SELECT e.id FROM experiment e WHERE e.hash="   \
+	"CASE WHEN json_valid(s.record) THEN json_extract(s.record, '$.experiment') END))"
+
 int ledger_move(struct db *db, uint64_t experiment, uint64_t from, uint64_t to)
 {
 	int r = ledger_run(db, from, &from);
@@ -166,9 +171,8 @@ int ledger_move(struct db *db, uint64_t experiment, uint64_t from, uint64_t to)
 		r = ledger_run(db, to, &to);
 	if (r < 0 || from == to)
 		return r;
-	return db_run(db,
-		      "UPDATE ledger SET run=?3 WHERE run=?1 AND (SELECT experiment FROM version v WHERE v.id=CASE kind WHEN 0 THEN of"
-		      " ELSE (SELECT s.of FROM ledger s WHERE s.id=ledger.of) END)=?2",
+	return db_run(db, "UPDATE ledger SET run=?3 WHERE run=?1 AND id IN (SELECT l.id FROM ledger l JOIN ledger s ON"
+		      " s.id=CASE l.kind WHEN 0 THEN l.id ELSE l.of END WHERE l.run=?1 AND " OF_EXPERIMENT "=?2)",
 		      "iii", (int64_t)from, (int64_t)experiment, (int64_t)to);
 }
 
