@@ -310,6 +310,20 @@ three_versions() {
     equal "$(sql "SELECT id FROM ledger" | paste -sd' ')" "60001 60002 60010"
 }
 
+@test "what is selected stays so where its record cannot be read, and what was said of it is not known" {
+    local record
+    three_versions
+    for record in "'{'" "'[1]'" "X'7B7D'" "json_quote(hex(zeroblob(20000)))"; do
+        sql "UPDATE ledger SET record=$record WHERE id=60002"
+        problems | grep -q "record of the ledger that cannot be"
+        repairs
+        equal "$(sql "SELECT kind, record FROM ledger WHERE id=60002")" "0 {}" "$record"
+    done
+    mount_store
+    refused 1 "$EXPFS" forget "$MNT/runs/r/a.pt@2"
+    [[ $MESSAGE == *"it is the selection r:best"* ]]
+}
+
 @test "records of a branch that is not there go to that of their version, and decisions to their selection" {
     three_versions
     sql "UPDATE ledger SET run=12345"

@@ -60,9 +60,10 @@
 
 #define RUNS "(SELECT id FROM tracked UNION ALL SELECT id FROM fork)"
 #define OF_NO_RUN "run NOT IN " RUNS
-#define NO_RECORD                                                                                             \
-	"(kind NOT IN (0, 1) OR typeof(name)<>'text' OR length(CAST(name AS BLOB)) NOT BETWEEN 1 AND 64"      \
-	" OR typeof(record)<>'text' OR length(CAST(record AS BLOB))>16384 OR " NO_ID("id")                     \
+#define NO_RECORD_ROW                                                                                         \
+	"(kind NOT IN (0, 1) OR typeof(name)<>'text' OR length(CAST(name AS BLOB)) NOT BETWEEN 1 AND 64 OR " NO_ID("id") ")"
+#define NO_RECORD                                                                                      \
+	"(" NO_RECORD_ROW " OR typeof(record)<>'text' OR length(CAST(record AS BLOB))>16384"            \
 	" OR CASE WHEN json_valid(record) THEN json_type(record)<>'object' ELSE 1 END)"
 #define ABOUT_NO_SELECTION "kind=1 AND of NOT IN (SELECT id FROM ledger WHERE kind=0)"
 #define NOT_AS_SELECTION                                                                                         \
@@ -208,6 +209,8 @@ static const char *const repairs_before[] = {
 	"UPDATE tracked SET run=1 WHERE " OF_NO_RUN, /* until it is tracked anew */
 	"DELETE FROM line WHERE " NOBODYS_LINE,
 	"UPDATE line SET version=NULL WHERE " LINE_OF_NOTHING,
+	/* What is selected stays so, whatever became of what was said of it. */
+	"UPDATE ledger SET record='{}' WHERE kind=0 AND " NO_RECORD " AND NOT " NO_RECORD_ROW " AND of IN (SELECT id FROM version)",
 	"DELETE FROM ledger WHERE " NO_RECORD,
 	"DELETE FROM ledger WHERE " ABOUT_NO_SELECTION,
 	"UPDATE OR IGNORE ledger SET run=(SELECT coalesce((SELECT 1 FROM root r JOIN tracked p ON p.id=r.id WHERE"
