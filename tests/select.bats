@@ -143,6 +143,24 @@ P
     equal "$(answered 's["captured_at"] > "2026", s["captured_at"] <= s["completed_at"]')" "(True, True)"
 }
 
+@test "a time that somebody set to before there was the file, or to what is yet to come, is not when a checkpoint was completed" {
+    local when times='s["completed_at"] and "2026" < s["completed_at"] <= s["selected_at"]'
+    for when in 2001-01-01 @0 2100-01-01; do
+        save first.safetensors one
+        touch -d "$when" "$R/first.safetensors"
+        selects first.safetensors
+        equal "$(answered "$times")" True "$when"
+        save first.safetensors two
+        save first.safetensors three
+        touch -d "$when" "$R/first.safetensors"
+        selects first.safetensors
+        equal "$(answered "$times")" True "$when, written over"
+    done
+    save first.safetensors four
+    selects first.safetensors@9
+    equal "$(answered 's["completed_at"], s["captured_at"]')" "(None, None)" "of a version whose file is written over"
+}
+
 @test "requests that no command makes are refused" {
     save step_1.safetensors one
     python3 - "$STORE" <<'P'

@@ -334,6 +334,15 @@ static int find_capture(struct db *db, const struct tracked_row *t, const struct
 	return r == -ENOENT ? 0 : MIN(r, 0);
 }
 
+/* When the last of it was written. A time that somebody set, from before the file was there, or that is yet to come, is
+ * none: all was here by then, of what is held, when it was set. */
+static int64_t find_completed(const struct version_row *v, const struct inode_row *row, int64_t mtime)
+{
+	if (row->ino && (mtime < row->btime || (mtime > row->ctime && !v->is_dir)))
+		return row->ctime;
+	return mtime > now_ns() ? 0 : mtime;
+}
+
 /* An inode's content is its first one if no version that began later came before. *ret_after: when that one was done. */
 static int find_times(struct db *db, const struct version_row *v, const struct inode_row *row, int64_t mtime, struct evidence *e,
 		      int64_t *ret_after)
@@ -344,8 +353,7 @@ static int find_times(struct db *db, const struct version_row *v, const struct i
 	*ret_after = r == 0 ? before.mtime : 0;
 	if (row->ino && (r == -ENOENT || (r == 0 && before.begin < row->ino)))
 		e->captured_at = row->btime;
-	/* What came with the time of another file was all here when that was set. */
-	e->completed_at = e->captured_at > mtime ? row->ctime : mtime;
+	e->completed_at = find_completed(v, row, mtime);
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -371,7 +379,7 @@ static int find_origin(struct expfs *ex, const struct version_row *v, int64_t mt
 
 	if (r < 0 || e->captured_at || e->shared || v->is_dir || !v->object)
 		return r;
-	if (object_birth(ex->store, v->object, &birth) == 0 && birth >= after && birth <= mtime)
+	if (object_birth(ex->store, v->object, &birth) == 0 && birth >= after && birth <= e->completed_at)
 		e->captured_at = birth;
 	return 0;
 }

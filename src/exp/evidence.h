@@ -14,7 +14,7 @@ struct evidence {
 	const char *capture;   /* "in place", "renamed", "linked", "copied"; NULL: not known */
 	bool shared;           /* its content was that of an earlier version */
 	int64_t captured_at;   /* ns: when its content was begun; 0: not known */
-	int64_t completed_at;  /* ns: when the last of it was written, as its times say */
+	int64_t completed_at;  /* ns: when the last of it was written, as its times say; 0: they cannot be */
 	char sha256[SHA256_TEXT];  /* of the file; of a directory: of the lines that sha256sum would print of its files */
 	char model[XXH3_TEXT];     /* identity of the model's tensors; "": not told */
 	char tensors[SHA256_TEXT]; /* of all tensors: of lines DIGEST TYPE SHAPE FILE NAME, sorted; "": not told */
