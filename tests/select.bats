@@ -191,7 +191,8 @@ P
 @test "what is given with a selection has bounds, and is told what is wrong with it" {
     save step_1.safetensors one
     local f=$R/step_1.safetensors x
-    for x in "a/b" "a:b" "a@1" "a b" "" "-x" ".x" sel-5 $'a\nb' $'a\x9fb' "$(printf '%065d' 0)"; do
+    for x in "a/b" "a:b" "a@1" "a b" "" "-x" ".x" sel-5 $'a\nb' $'a\x9fb' "$(printf '%065d' 0)" $'best\u200b' $'a\u00a0b' $'\ufeffa' \
+        $'a\u00adb' $'a\u2060b'; do
         refused 2 "$EXPFS" select "$f" --name "$x"
     done
     refused 2 "$EXPFS" select "$f" --step x

@@ -17,12 +17,20 @@
 /* Controls, ends of lines, and what turns the direction of the text around it. */
 static bool is_unseen(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || c == 0x200e || c == 0x200f ||
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || c == 0x200e || c == 0x200f || c == 0x61c ||
 	       (c >= 0x2066 && c <= 0x2069);
 }
 
-/* What stands there is one line in UTF-8, which shows as what it is. */
-static bool is_line(const char *text)
+/* Blanks, and what takes no place at all: two names that differ in these look the same. */
+static bool is_blank(uint32_t c)
+{
+	return c == ' ' || c == 0xa0 || c == 0xad || c == 0x34f || c == 0x1680 || c == 0x180e || (c >= 0x2000 && c <= 0x200f) ||
+	       c == 0x202f || (c >= 0x205f && c <= 0x206f) || c == 0x3000 || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+	       (c >= 0xe0000 && c <= 0xe007f);
+}
+
+/* What stands there is one line in UTF-8, or one word of it, which shows as what it is. */
+static bool is_line(const char *text, bool word)
 {
 	size_t left = strlen(text);
 
@@ -30,7 +38,7 @@ static bool is_line(const char *text)
 		uint32_t c;
 		size_t n = utf8_get(text, left, &c);
 
-		if (n == 0 || is_unseen(c))
+		if (n == 0 || is_unseen(c) || (word && is_blank(c)))
 			return false;
 		text += n;
 		left -= n;
@@ -42,7 +50,7 @@ const char *selection_line_fault(const char *text)
 {
 	if (strlen(text) > SELECTION_LINE)
 		return "is longer than 1024 bytes";
-	return is_line(text) ? NULL : "is not one line of text in UTF-8";
+	return is_line(text, false) ? NULL : "is not one line of text in UTF-8";
 }
 
 static bool is_id(const char *text)
@@ -56,7 +64,7 @@ const char *selection_name_fault(const char *name)
 {
 	if (!*name || strlen(name) > LEDGER_NAME)
 		return "a name has 1 to 64 bytes";
-	if (strpbrk(name, "/:@ ") || *name == '-' || *name == '.' || !is_line(name))
+	if (strpbrk(name, "/:@") || *name == '-' || *name == '.' || !is_line(name, true))
 		return "a name is UTF-8 without /, :, @, blanks and control characters, and does not begin with - or .";
 	return is_id(name) ? "that is the form of a selection's number" : NULL;
 }
