@@ -67,7 +67,9 @@ ledger() { (cd "$R" && "$EXPFS" show "$1" --json 3>&-) | field "$2"; }
     selects "$MNT/runs/q/step_2.safetensors"
     cd "$R"
     refused 1 "$EXPFS" show best
-    [[ $MESSAGE == *"r:best"* && $MESSAGE == *"q:best"* ]]
+    [[ $MESSAGE == *"r:best (sel-"* && $MESSAGE == *"q:best (sel-"* ]]
+    local id
+    for id in $(grep -o 'sel-[0-9]*' <<<"$MESSAGE"); do "$EXPFS" show "$id" >/dev/null; done
     refused 1 "$EXPFS" verify best
     refused 1 "$EXPFS" restore best
     refused 1 "$EXPFS" diff r:best best

@@ -208,10 +208,11 @@ static int tell_names(struct expfs *ex, const struct found *f, char **ret)
 
 	for (size_t i = 0; i < f->n && i < NAMES_MAX; i++) {
 		_cleanup_free_ char *branch = NULL;
-		char *more;
+		char id[SELECTION_TEXT], *more;
 		int r = text ? selection_branch(ex, f->v[i].run, &branch) : -ENOMEM;
 
-		if (r < 0 || asprintf(&more, "%s%s%s:%s", text, i ? ", " : "", branch, f->v[i].name) < 0)
+		selection_text(f->v[i].id, id);
+		if (r < 0 || asprintf(&more, "%s%s%s:%s (%s)", text, i ? ", " : "", branch, f->v[i].name, id) < 0)
 			return r < 0 ? r : -ENOMEM;
 		free(text);
 		text = more;

@@ -26,7 +26,7 @@ void selection_text(uint64_t id, char ret[static SELECTION_TEXT]);
 int selection_branch(struct expfs *ex, uint64_t run, char **ret);
 
 /* The one that a text names; -ENOENT; -EEXIST: that name is in several branches, and *ret_names, to be freed, has
- * them as "BRANCH:NAME, …". */
+ * them as "BRANCH:NAME (sel-NUMBER), …". */
 int selection_find(struct expfs *ex, const char *text, struct ledger_row *ret, char **ret_names);
 
 /* Adds the record row->record of a selection of v under row->name, and syncs it. The objects that v consists of are on
