@@ -110,6 +110,21 @@ P
     [[ $MESSAGE == *"no selection"* || $MESSAGE == *"nothing is known"* ]]
 }
 
+@test "a version that a program has open for writing still is not selected by its number either, and that is said" {
+    save step_1.safetensors one "$SCRATCH"
+    cat >"$SCRATCH/open.py" <<'P'
+import os, subprocess, sys
+path, whole, expfs = sys.argv[1:]
+d = os.open(path, os.O_RDWR | os.O_CREAT)
+os.write(d, open(whole, "rb").read())
+os.close(os.dup(d))
+sys.exit(subprocess.run([expfs, "select", path + "@1"]).returncode)
+P
+    refused 1 python3 "$SCRATCH/open.py" "$R/step_2.safetensors" "$SCRATCH/step_1.safetensors" "$EXPFS"
+    [[ $MESSAGE == *"open still in a program that writes it"* ]]
+    selects step_2.safetensors@1
+}
+
 @test "what was written over was captured when that was begun, unless the same bytes were there before" {
     save best.safetensors one
     sleep 0.1

@@ -259,7 +259,7 @@ static int tx_put(struct db *db, void *arg)
 	int r = a->v ? version_get(db, a->v->id, &v) : 0;
 
 	if (r == 0 && a->v)
-		r = v.complete == 1 ? tracked_get(db, v.tracked, &t) : -ENOENT;
+		r = v.complete == 1 ? tracked_get(db, v.tracked, &t) : -ETXTBSY;
 	if (r == 0 && a->v)
 		r = ledger_run(db, t.run, &row->run);
 	if (r < 0)

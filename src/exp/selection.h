@@ -30,7 +30,8 @@ int selection_branch(struct expfs *ex, uint64_t run, char **ret);
 int selection_find(struct expfs *ex, const char *text, struct ledger_row *ret, char **ret_names);
 
 /* Adds the record row->record of a selection of v under row->name, and syncs it. The objects that v consists of are on
- * the disk before. Fills in id, run, of and time. -ESTALE: v is gone, or not complete, meanwhile. */
+ * the disk before. Fills in id, run, of and time. -ESTALE: v is gone meanwhile; -ETXTBSY: who wrote it
+ * may go on. */
 int selection_put(struct expfs *ex, const struct version_row *v, const uint64_t *objects, size_t n, struct ledger_row *row);
 
 /* Adds a decision about a selection, likewise, and fills in the rest of the row. */

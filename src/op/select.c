@@ -112,7 +112,8 @@ static int take_found(struct expfs *ex, const char *path, const struct version_r
 static const char *reason(int r)
 {
 	return r == -EOPNOTSUPP ? "is changed in place, as files with large holes are, and cannot be frozen; copy it and select the copy" :
-	       r == -ESTALE	? "was let go meanwhile" :
+	       r == -ESTALE	? "was let go meanwhile; see: expfs history" :
+	       r == -ETXTBSY	? "is open still in a program that writes it, and may not be whole; select it when that has closed it" :
 	       r == -E2BIG	? "what is given with it makes a record of more than 16 KiB" :
 				  strerror(-r);
 }
@@ -133,7 +134,7 @@ static enum op_exit record(struct expfs *ex, const struct op_caller *caller, con
 	if (r == 0)
 		r = selection_json(ex, row, &answer);
 	if (r < 0)
-		return reply_error(ret, r == -E2BIG ? OP_USAGE : r == -EOPNOTSUPP || r == -ESTALE ? OP_NO : OP_FAILED, "/%s: %s", path,
+		return reply_error(ret, r == -E2BIG ? OP_USAGE : r == -EOPNOTSUPP || r == -ESTALE || r == -ETXTBSY ? OP_NO : OP_FAILED, "/%s: %s", path,
 				   reason(r));
 	*ret = json_pack("{s:o}", "selection", answer);
 	return *ret ? OP_DONE : OP_FAILED;
