@@ -107,7 +107,9 @@ P
     refused 1 "$EXPFS" select "$R/checkpoint-10/model.safetensors"
     [[ $MESSAGE == *"part of the checkpoint"* ]]
     refused 1 "$EXPFS" show best --store "$STORE"
-    [[ $MESSAGE == *"no selection"* || $MESSAGE == *"nothing is known"* ]]
+    [[ $MESSAGE == *"no selection has that name"* ]]
+    refused 1 "$EXPFS" show cafe --store "$STORE"
+    [[ $MESSAGE == *"no selection has that name"* ]]
 }
 
 @test "a version that a program has open for writing still is not selected by its number either, and that is said" {

@@ -221,7 +221,8 @@ static enum op_exit show_path(struct expfs *ex, const char *path, const struct h
 	return OP_DONE;
 }
 
-static enum op_exit find_path(struct expfs *ex, const char *path, json_t **ret)
+/* name: it might be that of a selection, too; or NULL. */
+static enum op_exit find_path(struct expfs *ex, const char *path, const char *name, json_t **ret)
 {
 	_cleanup_history_ struct history h = { .n = 0 };
 	int r = history_load(ex, path, &h);
@@ -234,7 +235,8 @@ static enum op_exit find_path(struct expfs *ex, const char *path, json_t **ret)
 		return reply_error(ret, OP_NO, "/%s: nothing is known of it: checkpoint_manager: in the configuration of its run says that "
 				   "such files are not recorded", path);
 	if (r == -ENOENT)
-		return reply_error(ret, OP_NO, "/%s: nothing is known of it: it has no role, or never was there", path);
+		return reply_error(ret, OP_NO, "/%s: nothing is known of it: it has no role, or never was there%s", path,
+				   name ? ", and no selection has that name; expfs log names them" : "");
 	return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
 }
 
@@ -272,7 +274,7 @@ static enum op_exit show_hash(struct expfs *ex, const char *hash, json_t **ret)
 	if (r == -EEXIST)
 		return reply_error(ret, OP_NO, "%s: the hashes of several experiments begin so; give more of it", hash);
 	if (r == -ENOENT)
-		return reply_error(ret, OP_NO, "%s: no experiment's hash begins so; a file of that name is ./%s", hash, hash);
+		return reply_error(ret, OP_NO, "%s: no experiment's hash begins so, and no selection has that name; a file of that name is ./%s", hash, hash);
 	return reply_error(ret, OP_FAILED, "%s: show: %s", hash, strerror(-r));
 }
 
@@ -294,5 +296,5 @@ enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const jso
 		return show_selection(ex, &row, ret);
 	if (exit == OP_DONE && !path)
 		return reply_error(ret, OP_USAGE, "no hash, path or selection is given");
-	return exit != OP_DONE ? exit : find_path(ex, path, ret);
+	return exit != OP_DONE ? exit : find_path(ex, path, json_string_value(json_object_get(args, "selection")), ret);
 }
