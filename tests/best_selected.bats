@@ -404,6 +404,22 @@ weights() { echo "$1/checkpoints/models/${2:8:8}/${2}_step_$(printf %06d "$3").p
     "$EXPFS" forget "$(weights "$MNT" $E1 5)@1" >/dev/null
 }
 
+@test "the selections of a root that comes to the top, or leaves it, go along" {
+    wl "$MNT/exp" dump $E1 0 5 10
+    save "$MNT/step_7.pt" 7
+    select_best "$MNT/step_7.pt" --name other
+    select_best "$(weights "$MNT/exp" $E1 5)"
+    mv "$MNT/exp/checkpoints" "$MNT"
+    equal "$(readlink -f "$MNT/branches/main/best")" "$(weights "$MNT" $E1 5)"
+    select_best "$(weights "$MNT" $E1 10)"
+    needed "$(weights "$MNT" $E1 10)@1" main:best
+    mv "$MNT/checkpoints" "$MNT/exp"
+    equal "$(readlink -f "$MNT/branches/exp/best")" "$(weights "$MNT/exp" $E1 10)"
+    needed "$(weights "$MNT/exp" $E1 10)@1" exp:best
+    needed "$MNT/step_7.pt@1" main:other
+    not test -L "$MNT/branches/main/best"
+}
+
 # --- what a selection needs is not let go ---
 
 @test "forget lets nothing go that a selection needs, and says which; what another one took the place of goes" {

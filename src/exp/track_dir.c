@@ -14,6 +14,7 @@
 #include "exp/root.h"
 #include "exp/track_path.h"
 #include "meta/dirent.h"
+#include "meta/ledger.h"
 #include "meta/root.h"
 #include "meta/tracked.h"
 #include "meta/version.h"
@@ -88,6 +89,17 @@ static int take_history(struct expfs *ex, struct db *db, struct tracked_row *t, 
 	return r < 0 ? r : tracked_update(db, &old);
 }
 
+/* It may be a root, which at the top has its selections together with the run there. */
+static int move_dir(struct db *db, uint64_t id, uint64_t parent, const char *name)
+{
+	uint64_t before;
+	int r = ledger_run(db, id, &before);
+
+	if (r == 0)
+		r = tracked_move(db, id, parent, name);
+	return r < 0 ? r : ledger_move_root(db, id, before);
+}
+
 static int track_dir_renamed(struct expfs *ex, struct db *db, uint64_t ino, const char *name, struct file_drop *drop)
 {
 	_cleanup_ancestry_ struct ancestry a = { 0 };
@@ -111,7 +123,7 @@ static int track_dir_renamed(struct expfs *ex, struct db *db, uint64_t ino, cons
 	if (r == 0)
 		r = track_displace(db, up.id, name);
 	if (r == 0)
-		r = tracked_move(db, t.id, up.id, name);
+		r = move_dir(db, t.id, up.id, name);
 	if (r == 0)
 		r = tracked_update(db, &t);
 	if (r < 0 || (t.run == t.id && path_is_run(ex, a.path)))

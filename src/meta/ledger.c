@@ -184,3 +184,15 @@ int ledger_forget_forks(struct db *db, uint64_t root)
 	return r < 0 ? r : db_run(db, "UPDATE ledger SET run=?2 WHERE run IN (SELECT id FROM fork WHERE root=?1)", "ii", (int64_t)root,
 				  (int64_t)first);
 }
+
+int ledger_move_root(struct db *db, uint64_t root, uint64_t from)
+{
+	uint64_t to;
+	int r = ledger_run(db, root, &to);
+
+	if (r < 0 || from == to)
+		return r;
+	return db_run(db, "UPDATE ledger SET run=?3 WHERE run=?2 AND (?2=?1 OR name IN (SELECT ledger.name FROM ledger JOIN version v ON v.id=ledger.of"
+		      " JOIN tracked t ON t.id=v.tracked WHERE ledger.run=?2 AND t.run=?1 AND " IS_SELECTION "AND " COUNTS "))",
+		      "iii", (int64_t)root, (int64_t)from, (int64_t)to);
+}

@@ -55,4 +55,7 @@ int ledger_list_experiment(struct db *db, uint64_t experiment, ledger_fn f, void
 int ledger_move(struct db *db, uint64_t experiment, uint64_t from, uint64_t to);
 int ledger_forget_forks(struct db *db, uint64_t root);
 
+/* A root got another place: from is what ledger_run() was before. Names for which one of its checkpoints counts go with it. */
+int ledger_move_root(struct db *db, uint64_t root, uint64_t from);
+
 #endif
