@@ -1,4 +1,4 @@
-# What best.bats and metrics.bats share.
+# What metrics.bats, and those of what is best, share.
 
 load lib
 
@@ -50,4 +50,21 @@ configure() {
 in_history() {
     equal "$(readlink -f "$V/best")" "$MNT/.expfs/history/runs/r/$1/$2.pt"
     equal "$(readlink -f "$R/.expfs/best")" "$R/.expfs/history/$1/$2.pt"
+}
+
+# select_best PATH [OPTION...]
+select_best() { "$EXPFS" select "$@" >/dev/null; }
+
+# status_of BRANCH EXPRESSION: of its entry b in status --json
+status_of() {
+    "$EXPFS" status "$MNT" --json | python3 -c "
+import json, sys
+b = [b for b in json.load(sys.stdin)['branches'] if b['name'] == sys.argv[1]][0]
+print($2)" "$1"
+}
+
+# needed PATH SELECTION: forget refuses, and says that this selection needs it
+needed() {
+    refused 1 "$EXPFS" forget "$1"
+    [[ $MESSAGE == *" is needed: it is the selection $2, until another one is selected under that name" ]] || fail "$MESSAGE"
 }

@@ -97,6 +97,7 @@ bats_tests = \
 	tests/curves.bats \
 	tests/joined.bats \
 	tests/best.bats \
+	tests/best_of_roots.bats \
 	tests/best_selected.bats \
 	tests/metrics.bats \
 	tests/removed_runs.bats \
