@@ -84,3 +84,23 @@ weights() { echo "$1/checkpoints/models/${2:8:8}/${2}_step_$(printf %06d "$3").p
     needed "$MNT/step_7.pt@1" main:other
     not test -L "$MNT/branches/main/best"
 }
+
+@test "a selection that was superseded, and its version let go, does not count again when a root's branches are told apart" {
+    local from=$SCRATCH/exp
+    wl "$MNT/exp" dump $E1 0 5 10 + pending $E2 + flush + save $E2 15 + load $E1 + dump $E4 5 10
+    cp -r "$MNT/exp" "$from"
+    rm -r "$MNT/exp"
+    mkdir -p "$MNT/c/checkpoints"
+    cp -r "$from/checkpoints/models" "$MNT/c/checkpoints" # a copy in which the manifest comes last
+    select_best "$(weights "$MNT/c" $E1 5)"
+    select_best "$(weights "$MNT/c" $E4 10)"
+    needed "$(weights "$MNT/c" $E4 10)@1" c:best
+    rm "$(weights "$MNT/c" $E1 5)"
+    "$EXPFS" forget "$(weights "$MNT/c" $E1 5)" >/dev/null
+    cp -r "$from/checkpoints/HP" "$from/checkpoints/data" "$MNT/c/checkpoints"
+    cp "$from/checkpoints/manifest.yaml" "$MNT/c/checkpoints"
+    cp "$from"/.checkpoint* "$MNT/c"
+    equal "$(readlink -f "$MNT/branches/c.2/best")" "$(weights "$MNT/c" $E4 10)"
+    not test -L "$MNT/branches/c/best"
+    not grep -q "is lost" <("$EXPFS" status "$MNT")
+}

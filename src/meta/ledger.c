@@ -158,9 +158,11 @@ int ledger_list_experiment(struct db *db, uint64_t experiment, ledger_fn f, void
 	return each(db, st, r, f, arg);
 }
 
-/* Of the selection s: of a version that was let go, as the record says. */
-#define OF_EXPERIMENT                                                                                                   \
-	"coalesce((SELECT v.experiment FROM version v WHERE v.id=s.of), (SELECT e.id FROM experiment e WHERE e.hash="   \
+/* Of the selection s. Of one whose version was let go, that of the next one of its name: it was superseded, and is to stay
+ * so. Where there is none, as its record says. */
+#define OF_EXPERIMENT                                                                                                      \
+	"coalesce((SELECT v.experiment FROM ledger n JOIN version v ON v.id=n.of WHERE n.run=s.run AND n.name=s.name AND"  \
+	" n.kind=0 AND n.id>=s.id ORDER BY n.id LIMIT 1), (SELECT e.id FROM experiment e WHERE e.hash="                    \
 	"CASE WHEN json_valid(s.record) THEN json_extract(s.record, '$.experiment') END))"
 
 int ledger_move(struct db *db, uint64_t experiment, uint64_t from, uint64_t to)
