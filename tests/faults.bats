@@ -57,6 +57,24 @@ assert where.startswith("store/object.c") and where.endswith(" openat"), where
 PY
 }
 
+@test "a selection whose record cannot be synced turns the mount read-only, which then takes no other, and no decision" {
+    head -c 128 /dev/zero >"$SCRATCH/plan"
+    arm() { python3 -c 'import struct, sys; open(sys.argv[1], "r+b").write(struct.pack("6i", *map(int, sys.argv[2:]), 1, 1, 0, 0))' "$SCRATCH/plan" "$@"; }
+    store_init
+    EXPFS_FAULTS=$SCRATCH/plan mount_store
+    checkpoint zip "$D/step_1.pt" 100000 1
+    "$EXPFS" select "$D/step_1.pt" --name first >/dev/null
+    arm 4 5 # syncs, EIO
+    refused 3 "$EXPFS" select "$D/step_1.pt" --name second
+    [[ $MESSAGE == *"Input/output error"* ]] || fail "$MESSAGE"
+    arm 0 0
+    "$EXPFS" status "$MNT" --json | grep -q '"read_only": true'
+    refused 3 "$EXPFS" select "$D/step_1.pt" --name third
+    [[ $MESSAGE == *"is read-only"*"expfs status" ]] || fail "$MESSAGE"
+    refused 3 "$EXPFS" decide first ACCEPT --by me --store "$STORE"
+    [[ $MESSAGE == *"is read-only"*"expfs status" ]] || fail "$MESSAGE"
+}
+
 @test "whichever call to the disk fails, the error comes through and nothing else changes" {
     local each=(--each 3)
     long && each=()

@@ -271,9 +271,9 @@ static int tx_put(struct db *db, void *arg)
 
 static int put(struct adding *a)
 {
-	int r = meta_write(a->ex->meta, tx_put, a);
+	int r = expfs_write(a->ex, tx_put, a);
 
-	return r < 0 ? r : meta_sync(a->ex->meta);
+	return r < 0 ? r : expfs_sync_result(a->ex, meta_sync(a->ex->meta));
 }
 
 int selection_put(struct expfs *ex, const struct version_row *v, const uint64_t *objects, size_t n, struct ledger_row *row)

@@ -63,6 +63,6 @@ enum op_exit op_decide(struct expfs *ex, const struct op_caller *caller, const j
 	row.record = record ? json_dumps(record, JSON_COMPACT) : NULL;
 	r = row.record ? selection_decide(ex, &selection, &row) : -ENOMEM;
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "%s: decide: %s", selection.name, strerror(-r));
+		return reply_error(ret, OP_FAILED, "%s: decide: %s", selection.name, selection_put_fault(r));
 	return answer(ex, &row, record, ret);
 }

@@ -115,7 +115,7 @@ static const char *reason(int r)
 	       r == -ESTALE	? "was let go meanwhile; see: expfs history" :
 	       r == -ETXTBSY	? "is open still in a program that writes it, and may not be whole; select it when that has closed it" :
 	       r == -E2BIG	? "what is given with it makes a record of more than 16 KiB" :
-				  strerror(-r);
+				  selection_put_fault(r);
 }
 
 static enum op_exit record(struct expfs *ex, const struct op_caller *caller, const json_t *args, const char *path,

@@ -307,3 +307,10 @@ int selection_list_experiment(struct expfs *ex, struct cred *cred, uint64_t expe
 	}
 	return MIN(r, 0);
 }
+
+const char *selection_put_fault(int r)
+{
+	return r == -EROFS  ? "the store is read-only, and takes no record; see: expfs status" :
+	       r == -ENOSPC ? "the store's disk is full; free some space on it" :
+			      strerror(-r);
+}

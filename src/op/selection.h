@@ -29,4 +29,7 @@ int selection_list_experiment(struct expfs *ex, struct cred *cred, uint64_t expe
 /* The step of its record; -1: none. */
 int64_t selection_step(const struct ledger_row *row);
 
+/* Why nothing could be added to the ledger. */
+const char *selection_put_fault(int r);
+
 #endif
