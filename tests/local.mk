@@ -54,6 +54,7 @@ bats_tests = \
 	tests/labels.bats \
 	tests/labels_in_doubt.bats \
 	tests/verify.bats \
+	tests/verify_placed.bats \
 	tests/verify_records.bats \
 	tests/verify_part_of.bats \
 	tests/same_weights.bats \

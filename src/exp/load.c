@@ -14,6 +14,7 @@
 #include "meta/content.h"
 #include "meta/dirent.h"
 #include "meta/metric.h"
+#include "meta/weights.h"
 
 #define TRIES 100 /* against somebody who changes what is there meanwhile */
 
@@ -253,6 +254,8 @@ static int adopt(struct loading *k, struct db *db, uint64_t at, const struct ver
 		r = version_update(db, v);
 	if (r == 0)
 		r = version_set_experiment(db, v->id, v->experiment);
+	if (r == 0)
+		r = unread_put(db, v->id);
 	if (r == 0 && v->id != from->id)
 		r = metric_copy(db, from->id, v->id);
 	if (r < 0 || v->is_dir)

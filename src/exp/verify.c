@@ -36,18 +36,29 @@ static int read_run(struct question *q)
 	return r < 0 ? r : weigh_waiting(q->ex, run, q->stop, q->arg);
 }
 
+static int load_holds(struct question *q, uint64_t version, struct holds_row *ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(q->ex->meta);
+
+	return holds_get(db, version, ret);
+}
+
 /* What waits to be read of its run is read first: one of those may be what the candidate is held against, or be its equal.
- * One that cannot be read now does not count. */
+ * One that cannot be read now does not count. The candidate may never have waited: nobody judges what was there before
+ * its path was taken away. */
 static int get_holds(struct question *q, uint64_t version, struct holds_row *ret)
 {
-	_cleanup_(cleanup_reader) struct db *db = NULL;
 	int r = read_run(q);
 
 	if (r == -ECANCELED)
 		return r;
-	db = meta_reader(q->ex->meta);
-	r = holds_get(db, version, ret);
-	return r == -ENOENT ? -EAGAIN : r;
+	r = load_holds(q, version, ret);
+	if (r != -ENOENT)
+		return r;
+	r = weigh_version(q->ex, version, q->stop, q->arg);
+	if (r == 0)
+		r = load_holds(q, version, ret);
+	return r < 0 && r != -ECANCELED ? -EAGAIN : r;
 }
 
 static int read_candidate(struct question *q)

@@ -156,6 +156,21 @@ static int read_version(struct expfs *ex, uint64_t id, uint64_t run, bool old, w
 	return r < 0 ? r : expfs_write(ex, tx_found, &f);
 }
 
+/* What goes wrong is told, unless it is nothing of the version's own. */
+static int read_told(struct expfs *ex, uint64_t id, uint64_t run, bool old, weights_stop stop, void *arg)
+{
+	int r = read_version(ex, id, run, old, stop, arg);
+
+	if (r < 0 && r != -ECANCELED && !expfs_takes_nothing(r))
+		log_msg("version %llx: its weights cannot be read: %s; it is tried again", (unsigned long long)id, strerror(-r));
+	return r;
+}
+
+int weigh_version(struct expfs *ex, uint64_t version, weights_stop stop, void *arg)
+{
+	return read_told(ex, version, 0, false, stop, arg);
+}
+
 static int next_waiting(struct expfs *ex, uint64_t after, uint64_t *ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
@@ -188,14 +203,11 @@ static int weigh(struct expfs *ex, uint64_t run, uint64_t old, weights_stop stop
 	while (!(stop && stop(arg)) && next_waiting(ex, id, &id) == 0) {
 		int64_t begin = monotonic_ns();
 
-		r = read_version(ex, id, run, id < old, stop, arg);
+		r = read_told(ex, id, run, id < old, stop, arg);
 		if (id < old)
 			rest(monotonic_ns() - begin, stop, arg);
 		if (r == -ECANCELED || expfs_takes_nothing(r))
 			return r;
-		if (r < 0)
-			log_msg("version %llx: its weights cannot be read: %s; it is tried again", (unsigned long long)id,
-				strerror(-r));
 		first = first ? first : r;
 	}
 	return first;

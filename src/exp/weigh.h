@@ -8,6 +8,9 @@
  * -ECANCELED: as stop says. */
 int weigh_waiting(struct expfs *ex, uint64_t run, weights_stop stop, void *arg);
 
+/* Reads that one, whether it waits or not; errors as above. */
+int weigh_version(struct expfs *ex, uint64_t version, weights_stop stop, void *arg);
+
 /* All of them; but after one of a number below old it rests as long as that took, and the kernel lets go of what it has
  * cached of such a one, unless somebody has it open. */
 int weigh_at_leisure(struct expfs *ex, uint64_t old, weights_stop stop, void *arg);
