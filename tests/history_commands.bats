@@ -246,6 +246,33 @@ load history
     cmp "$R/last.pt" "$SCRATCH/1"
 }
 
+@test "the command that brings back what was in a removed directory names the version or the selection that was asked for" {
+    local command n
+    save "$R/step_1.pt" 1
+    "$EXPFS" select "$R/step_1.pt" --name frozen >/dev/null 3>&-
+    save "$R/step_1.pt" 2
+    rm -r "$R"
+    mkdir "$R"
+    save "$R/step_5.pt" 5
+    for n in frozen "$MNT/runs/r~1/step_1.pt@1" "$R/step_1.pt@1"; do
+        [[ $n != frozen ]] || n="r~1:frozen"
+        cd "$MNT"
+        "$EXPFS" restore "$n" 2>"$SCRATCH/err" >&2 3>&- && fail "restored"
+        cd /
+        command=$(grep -o 'expfs restore .*' "$SCRATCH/err")
+        equal "$command" "expfs restore $MNT/runs/r~1/step_1.pt@1 $R/step_1.pt"
+        PATH=${EXPFS%/*}:$PATH bash -c "$command" >/dev/null 3>&-
+        cmp "$R/step_1.pt" "$SCRATCH/1"
+        rm "$R/step_1.pt"
+        forget_now "$R/step_1.pt"
+    done
+    rm -r "$R"
+    "$EXPFS" restore "$MNT/runs/r~1/step_1.pt" 2>"$SCRATCH/err" >&2 3>&- && fail "restored"
+    equal "$(grep -o ': mkdir.*' "$SCRATCH/err")" ": mkdir -p $R && expfs restore $MNT/runs/r~1/step_1.pt@2 $R/step_1.pt"
+}
+
+forget_now() { "$EXPFS" forget "$1" >/dev/null 3>&-; }
+
 # --- expfs forget ---
 
 @test "expfs forget lets a version go and frees what nothing else has" {

@@ -159,7 +159,7 @@ PY
     mkdir "$R"
     save "$R/last.pt" 2
     refused 3 "$EXPFS" restore "$R~1/last.pt"
-    [[ $MESSAGE == *": expfs restore $R~1/last.pt $R/last.pt" ]] || fail "$MESSAGE"
+    [[ $MESSAGE == *": expfs restore $R~1/last.pt@1 $R/last.pt" ]] || fail "$MESSAGE"
     not test -e "$R~1"
     equal "$(ls "$MNT/runs")" r
     "$EXPFS" restore "$R~1/last.pt" "$R/old.pt" >/dev/null

@@ -17,6 +17,7 @@ expfs_SOURCES = \
 	src/cmd/history.c \
 	src/cmd/restore.c \
 	src/cmd/copy.c src/cmd/copy.h \
+	src/cmd/shell.c src/cmd/shell.h \
 	src/cmd/forget.c \
 	src/cmd/commit.c \
 	src/cmd/signal.c \

@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/copy.h"
 #include "cmd/place.h"
+#include "cmd/shell.h"
 #include "exp/checkpoint.h"
 #include "exp/entries.h"
 #include "op/reply.h"
@@ -30,27 +31,24 @@ struct restore {
 };
 
 /* Says with which command that works; from and to are paths below the mount. */
-static void say_how(const struct target *t, const char *why, const char *from, const char *to)
+static void say_how(const struct target *t, const char *why, const char *from, uint64_t n, const char *to)
 {
-	_cleanup_free_ char *above = NULL;
-	bool there;
+	_cleanup_free_ char *source = path_join(t->point, from), *dest = path_join(t->point, to);
+	_cleanup_free_ char *command = source && dest ? shell_restore(source, n, dest) : NULL;
 
-	if (asprintf(&above, "%s/%.*s", t->point, (int)(path_last(to) - to), to) < 0)
-		return;
-	there = access(above, F_OK) == 0;
-	log_msg("/%s: %s: %s%s%sexpfs restore %s/%s %s/%s", t->path, why, there ? "" : "mkdir -p ", there ? "" : above,
-		there ? "" : " && ", t->point, from, t->point, to);
+	log_msg("/%s: %s%s%s", t->path, why, command ? ": " : "", command ? command : "");
 }
 
 /* What is told of a path that has no version. */
-static enum op_exit say_unknown(const struct target *t, const json_t *answer)
+static enum op_exit say_unknown(const struct target *t, const json_t *answer, uint64_t n)
 {
 	const char *displaced = cmd_string(answer, "displaced");
 	size_t root = strlen(t->path) - strlen(t->below); /* of a bind mount */
 
 	if (!*displaced || strncmp(displaced + 1, t->path, root) != 0)
 		return target_say_unknown("restore", t, answer);
-	say_how(t, "has no version since its directory was made anew; bring back what was there before", displaced + 1 + root, t->below);
+	say_how(t, "has no version since its directory was made anew; bring back what was there before", displaced + 1 + root, n,
+		t->below);
 	return OP_NO;
 }
 
@@ -72,7 +70,7 @@ static size_t find_displaced(const struct target *t)
 	return 0;
 }
 
-static enum op_exit refuse_displaced(const struct target *t, size_t len)
+static enum op_exit refuse_displaced(const struct target *t, uint64_t version, size_t len)
 {
 	_cleanup_free_ char *to = NULL;
 	size_t n = len;
@@ -81,7 +79,7 @@ static enum op_exit refuse_displaced(const struct target *t, size_t len)
 		n--;
 	if (asprintf(&to, "%.*s%s", (int)n - 1, t->below, t->below + len) < 0)
 		return OP_FAILED;
-	say_how(t, "is of a directory that was removed; name the place where it goes", t->below, to);
+	say_how(t, "is of a directory that was removed; name the place where it goes", t->below, version, to);
 	return OP_FAILED;
 }
 
@@ -325,7 +323,7 @@ static enum op_exit restore(struct restore *r, uint64_t n)
 	if (exit != OP_DONE)
 		return exit;
 	if (displaced)
-		return refuse_displaced(r->t, displaced);
+		return refuse_displaced(r->t, (uint64_t)cmd_number(r->version, "n"), displaced);
 	r->held = !r->dest && is_true(r->version, "held");
 	x = r->held ? 0 : bring_back(r);
 	if (x == 0)
@@ -374,7 +372,7 @@ static int run(int argc, char **argv)
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "history");
 	if (exit == OP_NO)
-		exit = say_unknown(&a.target, a.answer);
+		exit = say_unknown(&a.target, a.answer, n);
 	r.history = a.answer;
 	if (exit == OP_DONE)
 		exit = take_named(&a, &n);
