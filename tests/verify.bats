@@ -29,7 +29,9 @@ tensors    1 content
 holds      /runs/r/step_9.safetensors@1, step 9
 recover    /runs/r/step_7.safetensors@1, step 7
 control    /runs/r/step_9.safetensors@1, step 9
-           1 tensors"
+           1 tensors
+command    rm $R/late_step_7.safetensors && expfs restore $R/step_7.safetensors@1 $R/late_step_7.safetensors
+           what the path holds now stays in its history"
     equal "$(field 'a["reference"]["path"], a["different"]' "$R/late_step_7.safetensors")" \
         "('/runs/r/step_7.safetensors', [{'name': 'w', 'difference': 'content'}])"
     remount
@@ -50,6 +52,49 @@ control    /runs/r/step_9.safetensors@1, step 9
     "$EXPFS" restore "$from" "$R/best_step_7.safetensors" >/dev/null
     equal "$(verdict 0 "$R/best_step_7.safetensors")" ACCEPT
 }
+
+# recovery: the command that the last verdict told
+recovery() { sed -n 's/^command    //p' "$SCRATCH/out"; }
+recover() { PATH=$(dirname "$EXPFS"):$PATH sh -c "$(recovery)" >/dev/null 3>&-; }
+
+@test "the command that RECOVER tells brings the state back, whatever is in the names, and what was there stays in history" {
+    R="$MNT/runs/r/it's a run"
+    mkdir "$R"
+    save "step_7.safetensors" state7
+    save "late_step_7.safetensors" state9
+    equal "$(verdict 10 "$R/late_step_7.safetensors")" RECOVER
+    recover
+    equal "$(verdict 0 "$R/late_step_7.safetensors")" ACCEPT
+    equal "$(verdict 10 "$R/late_step_7.safetensors@1")" RECOVER # which the path does not hold any more
+    [[ $(recovery) == "expfs restore '$MNT/runs/r/it'\\''s a run/step_7.safetensors@1' PLACE" ]] || fail "$(recovery)"
+    save "step_7.safetensors" state9 # over itself
+    equal "$(verdict 10 "$R/step_7.safetensors")" RECOVER
+    recover
+    equal "$(verdict 0 "$R/step_7.safetensors" --against "$R/late_step_7.safetensors")" ACCEPT
+    save "gone_step_7.safetensors" state9
+    rm -r "$R"
+    equal "$(verdict 10 "$R/gone_step_7.safetensors@1")" RECOVER
+    recover
+    equal "$(verdict 0 "$R/gone_step_7.safetensors" --against "$R/step_7.safetensors@1")" ACCEPT
+    umount_store
+    equal "$(verdict 10 --store "$STORE" "${R#"$MNT/"}/late_step_7.safetensors@1")" RECOVER
+    equal "$(recovery)" "" # restore is for mounts
+}
+
+@test "the command that RECOVER tells replaces a directory, too" {
+    local n
+    for n in 7 8; do
+        mkdir "$R/checkpoint-$n"
+        save "checkpoint-$n/model.safetensors" "state$n"
+        echo '{"log_history": []}' >"$R/checkpoint-$n/trainer_state.json"
+        wait_until whole "$R/checkpoint-$n"
+    done
+    equal "$(verdict 10 "$R/checkpoint-8" --against "$R/checkpoint-7")" RECOVER
+    recover
+    equal "$(verdict 0 "$R/checkpoint-8" --against "$R/checkpoint-7")" ACCEPT
+    "$EXPFS" history "$R/checkpoint-8" --json 3>&- | grep -q '"n": 2'
+}
+whole() { [[ $(xattr "$1" user.expfs.complete) == 1 ]]; }
 
 @test "nothing is verified against itself, or a link to it" {
     save step_7.safetensors state7

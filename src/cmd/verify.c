@@ -1,11 +1,16 @@
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/operand.h"
+#include "cmd/shell.h"
 #include "cmd/verify.h"
+#include "exp/entries.h"
 #include "op/reply.h"
+
+#define EXIT_RECOVER 10
 
 static void print_version(const char *label, const json_t *v)
 {
@@ -68,7 +73,7 @@ enum op_exit verify_print(const json_t *a)
 		print_version(i ? "" : "holds", j);
 	json_array_foreach (json_object_get(a, "part_of"), i, j)
 		print_version(i ? "" : "part of", j);
-	print_version(cmd_number(a, "exit") == 10 ? "recover" : "rerun from", json_object_get(a, "instead"));
+	print_version(cmd_number(a, "exit") == EXIT_RECOVER ? "recover" : "rerun from", json_object_get(a, "instead"));
 	if (json_is_object(json_object_get(a, "control")))
 		print_version("control", json_object_get(a, "control"));
 	else if (cmd_number(a, "control_differs") > 0)
@@ -76,6 +81,47 @@ enum op_exit verify_print(const json_t *a)
 	if (cmd_number(a, "control_differs") > 0)
 		printf("%-11s%" JSON_INTEGER_FORMAT " tensors\n", "", cmd_number(a, "control_differs"));
 	return OP_DONE;
+}
+
+/* Where a path of the answer lies in the mount in which the first one was given; NULL: in none. */
+static char *place_of(struct ask *a, const char *path)
+{
+	if (!a->target.point || target_set_path(&a->target, path + (*path == '/')) < 0)
+		return NULL;
+	return path_join(a->target.point, a->target.below);
+}
+
+/* What a path holds makes room for another one's version; of its own restore itself replaces it. */
+static char *take_place(const char *from, uint64_t n, const char *to, mode_t type)
+{
+	_cleanup_free_ char *restore = shell_restore(from, n, to), *word = shell_word(to);
+	char *command;
+
+	if (!restore || !word || asprintf(&command, "rm %s%s && %s", S_ISDIR(type) ? "-r " : "", word, restore) < 0)
+		return NULL;
+	return command;
+}
+
+/* The command that brings the right state back. What the path holds by now is replaced only if that was verified. */
+static void print_recovery(struct ask *a)
+{
+	const json_t *instead = json_object_get(a->answer, "instead");
+	_cleanup_free_ char *to = place_of(a, cmd_string(a->answer, "path")), *from = place_of(a, cmd_string(instead, "path")), *command = NULL;
+	uint64_t n = (uint64_t)cmd_number(instead, "version");
+	bool own = to && from && !strcmp(to, from), held = json_is_true(json_object_get(a->answer, "held")), there;
+	struct stat st;
+
+	if (!to || !from)
+		return;
+	there = lstat(to, &st) == 0;
+	if (there && !held)
+		command = shell_restore(from, n, "PLACE");
+	else
+		command = there && !own ? take_place(from, n, to, st.st_mode) : shell_restore(from, n, own ? NULL : to);
+	if (command)
+		printf("%-11s%s\n", "command", command);
+	if (command && there && held)
+		printf("%-11swhat the path holds now stays in its history\n", "");
 }
 
 static int run(int argc, char **argv)
@@ -94,6 +140,8 @@ static int run(int argc, char **argv)
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "verify");
 	exit = ask_print(&a, exit, verify_print);
+	if (exit == OP_DONE && !a.json && cmd_number(a.answer, "exit") == EXIT_RECOVER)
+		print_recovery(&a);
 	return exit == OP_DONE ? (int)cmd_number(a.answer, "exit") : (int)exit;
 }
 
@@ -117,8 +165,8 @@ const struct command cmd_verify = {
 		"  --json         the answer as JSON\n"
 		"\n"
 		"Answers and exit statuses: ACCEPT 0, every tensor is the same; RECOVER 10, it\n"
-		"is not, but another version is (expfs restore brings it back); RECAPTURE 11,\n"
-		"none is, and the run has not gone past that step: save again; RERUN 12, none\n"
-		"is, but an earlier checkpoint has all to come there again; HOLD 13, none of\n"
-		"these, or something cannot be read. 1: nothing is known of the path.\n",
+		"is not, but another version is, and the command that brings it back is told;\n"
+		"RECAPTURE 11, none is, and the run has not gone past that step: save again;\n"
+		"RERUN 12, none is, but an earlier checkpoint has all to come there again; HOLD\n"
+		"13, none of these, or something cannot be read. 1: nothing is known of the path.\n",
 };

@@ -4,7 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "exp/checkpoint.h"
 #include "exp/experiment.h"
+#include "exp/file.h"
 #include "meta/tracked.h"
 #include "op/reply.h"
 #include "op/versions.h"
@@ -133,12 +135,21 @@ static json_t *versions_json(struct expfs *ex, const uint64_t *ids, size_t n)
 	return list;
 }
 
-static json_t *answer(struct expfs *ex, const char *path, const struct verified *v, const char *file)
+/* Does its path hold the version that is verified? */
+static bool is_held(struct expfs *ex, const struct version_row *v)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct tracked_row t;
+
+	return tracked_get(db, v->tracked, &t) == 0 && checkpoint_is_there(db, &t, v) == 1 && (t.is_dir || !file_is_written(ex, t.ino));
+}
+
+static json_t *answer(struct expfs *ex, const char *path, const struct version_row *candidate, const struct verified *v, const char *file)
 {
 	json_t *reference = file ? json_pack("{s:o}", "file", reply_text(file)) : version_json(ex, v->reference);
 
-	return json_pack("{s:o, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "path", reply_path(path), "answer",
-			 verdicts[v->verdict].name, "exit", verdicts[v->verdict].exit, "why", v->why ? reply_text(v->why) : json_null(),
+	return json_pack("{s:o, s:I, s:b, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "path", reply_path(path),
+			 "version", (json_int_t)candidate->n, "held", is_held(ex, candidate), "answer", verdicts[v->verdict].name, "exit", verdicts[v->verdict].exit, "why", v->why ? reply_text(v->why) : json_null(),
 			 "reference", reference, "model", counts_json(v->comparison.count), "beside",
 			 counts_json(v->comparison.other_count), "different", names_json(&v->comparison), "holds", versions_json(ex, v->held, v->n_held), "part_of",
 			 versions_json(ex, v->part_of, v->n_part_of), "instead",
@@ -156,7 +167,7 @@ enum op_exit verify_run(struct expfs *ex, const struct op_caller *caller, const 
 	if (v->candidate.complete != 1) {
 		verified.verdict = VERDICT_HOLD;
 		verified.why = strdup("it is not complete; see: expfs status");
-		*ret = answer(ex, path, &verified, NULL);
+		*ret = answer(ex, path, &v->candidate, &verified, NULL);
 		return *ret ? OP_DONE : OP_FAILED;
 	}
 	exit = find_reference(ex, against, v, ret);
@@ -169,7 +180,7 @@ enum op_exit verify_run(struct expfs *ex, const struct op_caller *caller, const 
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "/%s: verify: %s", path, r == -E2BIG ? "more tensors in it than are read" :
 				   r == -EAGAIN ? "its weights cannot be read now; the store's log says why" : strerror(-r));
-	*ret = answer(ex, path, &verified, json_string_value(json_object_get(against, "file")));
+	*ret = answer(ex, path, &v->candidate, &verified, json_string_value(json_object_get(against, "file")));
 	return *ret ? OP_DONE : OP_FAILED;
 }
 
