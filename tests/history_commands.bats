@@ -292,6 +292,23 @@ forget_now() { "$EXPFS" forget "$1" >/dev/null 3>&-; }
     equal "$(versions last.pt)" "3.pt 4.pt " "numbers are not used again"
 }
 
+@test "expfs forget counts as freed what was removed just before" {
+    local size
+    size=$(save "$R/model_1.pt" 1 && stat -c %s "$R/model_1.pt")
+    rm "$R/model_1.pt"
+    equal "$(answer forget "$R/model_1.pt" 'r["forgotten"], r["freed"]')" "([1], $size)"
+    save "$R/model_1.pt" 2
+    mv "$R/model_1.pt" "$R/model_2.pt"
+    rm "$R/model_2.pt"
+    equal "$(answer forget "$R/model_1.pt" 'r["freed"]')" 0
+    equal "$(answer forget "$R/model_2.pt" 'r["freed"]')" "$(stat -c %s "$SCRATCH/2")"
+    save_dir "$R/checkpoint-5" 4
+    test -e "$H/checkpoint-5/1"
+    size=$(find "$R/checkpoint-5" -type f -printf '%s\n' | awk '{ n += $1 } END { print n }')
+    rm -r "$R/checkpoint-5"
+    equal "$(answer forget "$R/checkpoint-5" 'r["freed"]')" "$size"
+}
+
 @test "expfs forget refuses what the path holds and what latest needs, and says so" {
     save "$R/last.pt" 1
     save "$R/last.pt" 2

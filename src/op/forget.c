@@ -96,6 +96,7 @@ enum op_exit op_forget(struct expfs *ex, const struct op_caller *caller, const j
 	r = here ? keeper_start(ex) : 0;
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "%s: forget: %s", store_path(ex->store), strerror(-r));
+	keeper_settle(ex); /* what has just lost its name holds nothing any more */
 	exit = forget(ex, args, n, ret);
 	if (here)
 		keeper_stop(ex);
