@@ -101,6 +101,26 @@ load history
     equal "$(answer history "$R/data/rows@2" 'r["path"]')" /runs/r/data/rows@2
 }
 
+@test "expfs show takes @N, a step of an experiment and a path of the view history as the other commands do" {
+    local of='r["version"], r["versions"], r["held"], r["last"], r["digest"], r["step"]' first
+    echo "lr: 0.1" >"$R/config.yaml"
+    save "$R/step_7.pt" 1
+    first=$(xattr "$R/step_7.pt" user.expfs.digest)
+    "$EXPFS" select "$R/step_7.pt" --name one >/dev/null 3>&-
+    save "$R/step_7.pt" 2
+    equal "$(answer show "$R/step_7.pt@1" "$of")" "(1, 2, False, False, '$first', 7)"
+    equal "$(cd "$R" && answer show step_7.pt@1 "$of")" "(1, 2, False, False, '$first', 7)"
+    equal "$(answer show "$H/step_7.pt/1.pt" "$of")" "(1, 2, False, False, '$first', 7)"
+    equal "$(answer show "$R/step_7.pt@2" 'r["version"], r["held"], r["last"], len(r["selections"])')" "(2, True, True, 0)"
+    equal "$(answer show "$R/step_7.pt" 'r["version"], len(r["selections"])')" "(2, 1)"
+    equal "$(cd "$R" && answer show "$(cat "$MNT/branches/r/HEAD")@7" 'r["path"], r["version"]')" "('/runs/r/step_7.pt', 1)"
+    "$EXPFS" show "$R/step_7.pt@1" | grep -qx 'version    1 of 2'
+    refused 1 "$EXPFS" show "$R/step_7.pt@3"
+    equal "$MESSAGE" "expfs: /runs/r/step_7.pt: has no version 3; see: expfs history"
+    refused 1 "$EXPFS" show "$R/nothing.pt@1"
+    [[ $MESSAGE == *"nothing is known of it"* ]] || fail "$MESSAGE"
+}
+
 # --- expfs restore ---
 
 @test "expfs restore brings the newest complete checkpoint back, and leaves one that is whole as it is" {

@@ -4,6 +4,7 @@
 
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
+#include "cmd/operand.h"
 #include "cmd/selection.h"
 #include "op/experiments.h"
 #include "op/reply.h"
@@ -78,6 +79,7 @@ static enum op_exit print_path(const json_t *p)
 	print_line("experiment", cmd_string(p, "experiment"));
 	snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT "%s", cmd_number(p, "version"),
 		 cmd_number(p, "versions"), json_is_true(json_object_get(p, "held"))  ? ", which the path holds" :
+					    !json_is_true(json_object_get(p, "last")) ? "" :
 					    json_is_true(json_object_get(p, "there")) ? ", the last one whole" :
 											", the path is gone");
 	print_line("version", text);
@@ -110,10 +112,10 @@ static enum op_exit open_thing(struct ask *a, const char *thing)
 	bool hash = strlen(thing) >= PREFIX_MIN && !thing[strspn(thing, "0123456789abcdef")];
 	enum op_exit exit;
 
-	if (!hash && !strchr(thing, '/'))
-		json_object_set_new(a->args, "selection", json_string(thing));
-	exit = ask_path(a, hash ? NULL : thing, TARGET_GONE);
-	if (exit == OP_DONE && hash && json_object_set_new(a->args, "hash", json_string(thing)) < 0)
+	if (!hash)
+		return operand_put(a, thing, OPERAND_HASH, a->args);
+	exit = ask_path(a, NULL, TARGET_GONE);
+	if (exit == OP_DONE && json_object_set_new(a->args, "hash", json_string(thing)) < 0)
 		return OP_FAILED;
 	return exit;
 }
@@ -136,7 +138,7 @@ static int run(int argc, char **argv)
 const struct command cmd_show = {
 	.name = "show",
 	.run = run,
-	.usage = "HASH|PATH|SELECTION [--store STORE] [--json]",
+	.usage = "HASH[@STEP]|PATH[@N]|SELECTION [--store STORE] [--json]",
 	.summary = "show what is known of an experiment, a file or a selection",
 	.help = "Shows all that is known of one thing: of an experiment its branches, parent and\n"
 		"children, what changed, its checkpoints and where its files are found; of a file\n"
@@ -145,11 +147,11 @@ const struct command cmd_show = {
 		"selected; of a selection its record, what was decided, and the others of its\n"
 		"name, which were superseded or supersede it.\n"
 		"\n"
-		"HASH is the hash of an experiment, or at least four characters that it\n"
-		"begins with, as many as tell it from others: 0 to 9 and a to f. A file of such\n"
-		"a name is given as ./NAME.\n"
-		"\n"
-		"SELECTION: see expfs help select. A file of such a name comes before it.\n"
+		"HASH is the hash of an experiment, or at least four characters that it begins\n"
+		"with: 0 to 9 and a to f; HASH@STEP is a checkpoint of it. A file of such a name\n"
+		"is given as ./NAME. Of a path it is the last version or, with @N, that one; one\n"
+		"that itself ends in @ and digits is written with one more @: model@2@.\n"
+		"SELECTION: see expfs help select; a file of such a name comes before it.\n"
 		"\n"
 		"PATH lies in a mount. Otherwise it counts from the top of the store that\n"
 		"--store or the environment variable EXPFS_STORE names.\n"

@@ -52,10 +52,10 @@ enum op_exit op_branch(struct expfs *ex, const struct op_caller *caller, const j
  * there, {"error"} says so. */
 enum op_exit op_log(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
-/* op/show.c: {"hash": the begin of one, or "path", or "selection"} → {"selection", "others"} (selection_ledger()), or {"experiment": as of
+/* op/show.c: {"hash": the begin of one, or with "step" a checkpoint of it, or "path" and "n": version or 0: the last one, or "selection"} → {"selection", "others"} (selection_ledger()), or {"experiment": as of
  * experiments_entry(), with "branches", "head_of", "children": [hash], "HP", "MODEL", "DATA": digest where there is one,
  * "files": {"HP": [{"path", "found": path}], …}}; or of a path {"path", "role", "directory": bool, "there": bool, "held":
- * bool, "version": the last one, "versions": count, "mtime", "size", "complete", "step": n or null, "digest": hex or null,
+ * bool, "version", "versions": count, "last": is it the last one, "mtime", "size", "complete", "step": n or null, "digest": hex or null,
  * "experiment": hash or null, "branch": name or null, "selections": as of selection_list_of()}. OP_NO: nothing is known of it, {"error"} says so. */
 enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "op/labels.h"
 #include "op/reply.h"
 #include "op/selection.h"
+#include "op/versions.h"
 
 struct family {
 	uint64_t of;
@@ -177,21 +179,30 @@ static int experiment_of(struct expfs *ex, const struct tracked_row *t, const st
 	return r;
 }
 
-/* Of all versions of the path. */
-static int add_selections(struct expfs *ex, const struct history *h, json_t *answer)
+/* Of all versions of the path, or of one. */
+static int add_selections(struct expfs *ex, const struct history *h, uint64_t n, json_t *answer)
 {
 	json_t *list = json_array();
 	int r = 0;
 
 	for (size_t i = 0; i < h->n && h->tracked.role == ROLE_WEIGHTS && r == 0; i++)
-		r = selection_list_of(ex, &h->v[i].row, list);
+		r = n && n != h->v[i].row.n ? 0 : selection_list_of(ex, &h->v[i].row, list);
 	json_object_set_new(answer, "selections", list);
 	return r;
 }
 
-static enum op_exit show_path(struct expfs *ex, const char *path, const struct history *h, json_t **ret)
+/* n: 0 is the last one. */
+static const struct history_version *find_version(const struct history *h, uint64_t n)
 {
-	const struct history_version *v = &h->v[h->n - 1];
+	for (size_t i = h->n; i > 0; i--)
+		if (!n || h->v[i - 1].row.n == n)
+			return &h->v[i - 1];
+	return NULL;
+}
+
+static enum op_exit show_path(struct expfs *ex, const char *path, const struct history *h, const struct history_version *v,
+			      uint64_t n, json_t **ret)
+{
 	struct experiment_row e = { 0 };
 	struct branch b = { 0 };
 	char hex[2 * CONTENT_DIGEST + 1] = "";
@@ -204,31 +215,34 @@ static enum op_exit show_path(struct expfs *ex, const char *path, const struct h
 		return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
 	for (size_t i = 0; v->has_digest && i < CONTENT_DIGEST; i++)
 		snprintf(hex + 2 * i, 3, "%02x", v->digest[i]);
-	*ret = json_pack("{s:o, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:b, s:o, s:o, s:o, s:o}", "path", reply_path(path), "role",
+	*ret = json_pack("{s:o, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:b, s:b, s:o, s:o, s:o, s:o}", "path", reply_path(path), "role",
 			 role_name((enum role)h->tracked.role), "directory", h->tracked.is_dir, "there", h->tracked.ino != 0,
 			 "held", v->held, "version", (json_int_t)v->row.n, "versions", (json_int_t)h->n, "mtime",
-			 reply_time(v->row.mtime), "size", (json_int_t)v->row.size, "complete", v->row.complete == 1, "step",
-			 v->row.step == NO_STEP ? json_null() : json_integer(v->row.step), "digest",
+			 reply_time(v->row.mtime), "size", (json_int_t)v->row.size, "complete", v->row.complete == 1, "last",
+			 v == find_version(h, 0), "step", v->row.step == NO_STEP ? json_null() : json_integer(v->row.step), "digest",
 			 *hex ? json_string(hex) : json_null(), "experiment", *e.hash ? json_string(e.hash) : json_null(),
 			 "branch", b.name ? reply_text(b.name) : json_null());
 	branch_free(&b);
 	r = h->tracked.role == ROLE_WEIGHTS && v->row.complete == 1 ? labels_entry(ex, v->row.id, &weights) : 0;
 	if (r == 0)
-		r = add_selections(ex, h, *ret);
+		r = add_selections(ex, h, n, *ret);
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
 	json_object_set_new(*ret, "weights", weights ? weights : json_null());
 	return OP_DONE;
 }
 
-/* name: it might be that of a selection, too; or NULL. */
-static enum op_exit find_path(struct expfs *ex, const char *path, const char *name, json_t **ret)
+/* n: of the version, 0: what it holds; name: it might be that of a selection, too; or NULL. */
+static enum op_exit find_path(struct expfs *ex, const char *path, uint64_t n, const char *name, json_t **ret)
 {
 	_cleanup_history_ struct history h = { .n = 0 };
 	int r = history_load(ex, path, &h);
+	const struct history_version *v = r == 0 ? find_version(&h, n) : NULL;
 
+	if (v)
+		return show_path(ex, path, &h, v, n, ret);
 	if (r == 0)
-		return show_path(ex, path, &h, ret);
+		return reply_error(ret, OP_NO, "/%s: has no version %" PRIu64 "; see: expfs history", path, n);
 	if (r == -EISDIR)
 		return reply_error(ret, OP_NO, "/%s: is a directory that is no checkpoint; see: expfs log, expfs status", path);
 	if (r == -ENODATA)
@@ -278,6 +292,35 @@ static enum op_exit show_hash(struct expfs *ex, const char *hash, json_t **ret)
 	return reply_error(ret, OP_FAILED, "%s: show: %s", hash, strerror(-r));
 }
 
+static uint64_t number_of(const json_t *args)
+{
+	return (uint64_t)json_integer_value(json_object_get(args, "n"));
+}
+
+/* Of a path, or of one in a view history/, which names a version of it. */
+static enum op_exit show_named(struct expfs *ex, const json_t *args, json_t **ret)
+{
+	_cleanup_json_ json_t *placed = NULL;
+	_cleanup_free_ char *path = NULL;
+	int64_t step;
+	enum op_exit exit = versions_place(ex, args, &placed, &step, ret);
+
+	if (exit != OP_DONE)
+		return exit;
+	path = reply_get_path(placed);
+	return path ? find_path(ex, path, number_of(placed), json_string_value(json_object_get(args, "selection")), ret) : OP_FAILED;
+}
+
+static enum op_exit show_step(struct expfs *ex, const json_t *args, json_t **ret)
+{
+	_cleanup_free_ char *path = NULL;
+	struct version_row v;
+	enum role role;
+	enum op_exit exit = versions_find(ex, args, &path, &role, &v, ret);
+
+	return exit != OP_DONE ? exit : find_path(ex, path, v.n, NULL, ret);
+}
+
 enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
 	const char *hash = json_string_value(json_object_get(args, "hash"));
@@ -290,11 +333,11 @@ enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const jso
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "show: %s", strerror(-r));
 	if (hash)
-		return show_hash(ex, hash, ret);
+		return json_object_get(args, "step") ? show_step(ex, args, ret) : show_hash(ex, hash, ret);
 	exit = selection_named(ex, args, &row, &selected, ret);
 	if (exit == OP_DONE && selected)
 		return show_selection(ex, &row, ret);
 	if (exit == OP_DONE && !path)
 		return reply_error(ret, OP_USAGE, "no hash, path or selection is given");
-	return exit != OP_DONE ? exit : find_path(ex, path, json_string_value(json_object_get(args, "selection")), ret);
+	return exit != OP_DONE ? exit : show_named(ex, args, ret);
 }
