@@ -36,6 +36,25 @@ field() { "$EXPFS" status --store "$STORE" --json | python3 -c 'import json, sys
     done
 }
 
+@test "verify and diff say what becomes of a file outside of the mount, and a mount is not taken for a store" {
+    mount_store
+    checkpoint zip "$MNT/step_1.pt" 10000 1
+    cp "$MNT/step_1.pt" "$SCRATCH/out.pt"
+    refused 3 "$EXPFS" verify "$SCRATCH/out.pt" --against "$MNT/step_1.pt"
+    equal "$MESSAGE" "expfs: $SCRATCH/out.pt: is in no expfs mount; a file outside is what a checkpoint is held against: expfs verify CHECKPOINT --against FILE"
+    refused 3 "$EXPFS" diff "$MNT/step_1.pt" "$SCRATCH/out.pt"
+    [[ $MESSAGE == "expfs: $SCRATCH/out.pt: is in no expfs mount; diff compares what a store has; "*"expfs verify CHECKPOINT --against FILE" ]] || fail "$MESSAGE"
+    refused 3 "$EXPFS" show "$SCRATCH/out.pt"
+    equal "$MESSAGE" "expfs: $SCRATCH/out.pt: is in no expfs mount; a store is named by --store"
+    refused 3 "$EXPFS" log --store "$MNT"
+    equal "$MESSAGE" "expfs: $MNT: is in the mount $MNT of a store; name the store: $STORE"
+    refused 3 "$EXPFS" fsck "$MNT"
+    equal "$MESSAGE" "expfs: $MNT: is in the mount $MNT of a store; name the store: $STORE"
+    mkdir "$SCRATCH/plain"
+    refused 3 "$EXPFS" log --store "$SCRATCH/plain"
+    [[ $MESSAGE == *"is not a store; make one with: expfs init STORE" ]] || fail "$MESSAGE"
+}
+
 @test "an answer that cannot be written gives 3" {
     local status=0
     "$EXPFS" help >/dev/full 2>"$SCRATCH/err" || status=$?

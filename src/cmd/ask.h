@@ -16,6 +16,7 @@ struct ask {
 	const char *command; /* as messages name it */
 	const char *store;   /* as --store names it, or NULL */
 	bool json;           /* --json */
+	const char *outside; /* what is said of an operand that is a file in no mount; NULL: that stores are named by --store */
 	struct target target;
 	json_t *args, *answer;
 };

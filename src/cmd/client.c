@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "cmd/place.h"
 #include "op/reply.h"
 #include "util/log.h"
 #include "util/progress.h"
@@ -142,6 +143,17 @@ static bool no_daemon(int r)
 	return r == -ENOENT || r == -ENOTDIR || r == -ECONNREFUSED || r == -ECONNRESET;
 }
 
+/* What is no store may be where one is mounted. */
+static bool say_mounted(const char *store)
+{
+	_cleanup_place_ struct place *p = NULL;
+
+	if (place_open(store, &p) < 0 || !place_is_inside(p))
+		return false;
+	log_msg("%s: is in the mount %s of a store; name the store: %s", store, p->point, p->source);
+	return true;
+}
+
 enum op_exit client_run(const char *store, const char *op, const json_t *args, json_t **ret)
 {
 	int64_t until = monotonic_ns() + PATIENCE_NS;
@@ -161,6 +173,8 @@ enum op_exit client_run(const char *store, const char *op, const json_t *args, j
 			usleep(PAUSE_US);
 			continue;
 		}
+		if (r == -EMEDIUMTYPE && say_mounted(store))
+			return OP_FAILED;
 		if (text)
 			log_msg("%s", text);
 		else

@@ -83,7 +83,11 @@ static enum op_exit print(const json_t *a)
 
 static int run(int argc, char **argv)
 {
-	_cleanup_ask_ struct ask a = { .command = "diff" };
+	_cleanup_ask_ struct ask a = {
+		.command = "diff",
+		.outside = "diff compares what a store has; whether a checkpoint is the same as a file outside tells: "
+			   "expfs verify CHECKPOINT --against FILE",
+	};
 	enum op_exit exit = ask_options(&a, argc, argv, NULL, NULL);
 
 	if (exit != OP_DONE)

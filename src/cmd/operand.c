@@ -41,6 +41,15 @@ char *operand_split(const char *arg, const char **ret_value)
 	return strndup(arg, (size_t)(equals - arg));
 }
 
+/* Such a path counts from the top of a store only where one is named. */
+static bool is_outside(const struct ask *a, const char *path)
+{
+	_cleanup_place_ struct place *p = NULL;
+	const char *named = a->store ? a->store : getenv("EXPFS_STORE");
+
+	return !(named && *named) && place_open(path, &p) == 0 && !place_is_inside(p);
+}
+
 static bool is_inside(const char *path)
 {
 	_cleanup_place_ struct place *p = NULL;
@@ -67,8 +76,13 @@ static enum op_exit put_hash(struct ask *a, const char *arg, json_t *to)
 static enum op_exit put_path(struct ask *a, const char *path, uint64_t n, json_t *to)
 {
 	_cleanup_target_ struct target t = { 0 };
-	enum op_exit exit = target_open(a->command, path, a->store, TARGET_GONE, &t);
+	enum op_exit exit;
 
+	if (a->outside && is_outside(a, path)) {
+		log_msg("%s: is in no expfs mount; %s", path, a->outside);
+		return OP_FAILED;
+	}
+	exit = target_open(a->command, path, a->store, TARGET_GONE, &t);
 	if (exit != OP_DONE)
 		return exit;
 	if (a->target.store && strcmp(t.store, a->target.store) != 0) {

@@ -126,7 +126,10 @@ static void print_recovery(struct ask *a)
 
 static int run(int argc, char **argv)
 {
-	_cleanup_ask_ struct ask a = { .command = "verify" };
+	_cleanup_ask_ struct ask a = {
+		.command = "verify",
+		.outside = "a file outside is what a checkpoint is held against: expfs verify CHECKPOINT --against FILE",
+	};
 	const char *against = NULL;
 	enum op_exit exit = ask_options(&a, argc, argv, "against", &against);
 
