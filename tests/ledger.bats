@@ -53,10 +53,53 @@ ledger() { (cd "$R" && "$EXPFS" show "$1" --json 3>&-) | field "$2"; }
     save step_2.safetensors two
     selects step_2.safetensors
     equal "$(answered 's["branch"]')" main
-    refused 1 "$EXPFS" show best --store "$STORE"
+    equal "$(ledger best 'r["selection"]["path"]')" /archive/r/step_2.safetensors
     mv "$R" "$MNT/runs/r"
     R=$MNT/runs/r
     equal "$(ledger r:best 'r["selection"]["path"]')" /runs/r/step_1.safetensors
+}
+
+@test "a name is that of the run in which one stands, or whose path is given with it, and reaches into no other" {
+    mkdir "$MNT/runs/q" "$R/deeper"
+    save step_1.safetensors one
+    save step_2.safetensors two "$MNT/runs/q"
+    save step_3.safetensors two "$MNT/runs/q"
+    selects step_1.safetensors
+    selects "$MNT/runs/q/step_2.safetensors"
+    selects "$MNT/runs/q/step_2.safetensors" --name late
+    equal "$(ledger best 'r["selection"]["branch"]')" r
+    cd "$R/deeper"
+    equal "$("$EXPFS" decide best ACCEPT --by me --json 3>&- | field 'r["branch"]')" r
+    refused 1 "$EXPFS" decide late RERUN --by me
+    [[ $MESSAGE == *"the branch here has no selection of that name"*"q:late"* ]]
+    refused 1 "$EXPFS" verify ../step_1.safetensors --against late
+    refused 1 "$EXPFS" show late
+    equal "$("$EXPFS" show q:late --json 3>&- | field 'len(r["selection"]["decisions"])')" 0
+    "$EXPFS" verify "$MNT/runs/q/step_3.safetensors" --against best 3>&- >"$SCRATCH/text"
+    grep -q '^against .*/runs/q/step_2.safetensors@1, step 2, selected as q:best$' "$SCRATCH/text"
+    equal "$("$EXPFS" diff best "$MNT/runs/q/step_3.safetensors" 3>&- | head -n 1)" \
+        "a         /runs/q/step_2.safetensors@1, selected as q:best"
+    run "$EXPFS" verify best --json 3>&-
+    equal "$(field 'r["selection"]["branch"], r["selection"]["name"]' <<<"$output")" "('r', 'best')"
+    equal "$("$EXPFS" restore best "$SCRATCH/back" 3>&-)" "/runs/r/step_1.safetensors: version 1 restored to $SCRATCH/back, selected as r:best"
+    cd "$MNT"
+    equal "$("$EXPFS" show late 3>&- | grep -c q:late)" 1
+}
+
+@test "outside of runs a name of a removed one counts only if no run that is there has it" {
+    save step_1.safetensors one
+    selects step_1.safetensors
+    selects step_1.safetensors --name old
+    rm -r "$R"
+    mkdir "$R"
+    save step_2.safetensors two
+    cd "$R"
+    refused 1 "$EXPFS" decide best ACCEPT --by me
+    [[ $MESSAGE == *r~1:best* ]]
+    selects step_2.safetensors
+    cd "$MNT"
+    "$EXPFS" decide best ACCEPT --by me 3>&- | grep '^r:best '
+    "$EXPFS" decide old ACCEPT --by me 3>&- | grep '^r~1:old '
 }
 
 @test "a name that several branches have is told with each of them, and found by BRANCH:NAME" {
@@ -65,7 +108,7 @@ ledger() { (cd "$R" && "$EXPFS" show "$1" --json 3>&-) | field "$2"; }
     save step_2.safetensors two "$MNT/runs/q"
     selects step_1.safetensors
     selects "$MNT/runs/q/step_2.safetensors"
-    cd "$R"
+    cd "$MNT"
     refused 1 "$EXPFS" show best
     [[ $MESSAGE == *"r:best (sel-"* && $MESSAGE == *"q:best (sel-"* ]]
     local id
@@ -104,6 +147,21 @@ ledger() { (cd "$R" && "$EXPFS" show "$1" --json 3>&-) | field "$2"; }
     equal "$(ledger renamed:best 'r["selection"]["path"]')" /runs/renamed/step_3.safetensors
     equal "$(ledger renamed~1:best 'r["selection"]["path"]')" "/runs/renamed~1/step_1.safetensors"
     cmp "$MNT$(ledger renamed~1:best 'r["selection"]["found"]')" <(save step_1.safetensors one "$SCRATCH"; cat "$SCRATCH/step_1.safetensors")
+}
+
+@test "a file or directory that has no version does not hide a selection of its name" {
+    save step_1.safetensors one
+    mkdir "$R/best"
+    echo text >"$R/best/notes.txt"
+    echo text >"$R/pick"
+    selects step_1.safetensors
+    selects step_1.safetensors --name pick
+    cp "$R/step_1.safetensors" "$SCRATCH/x.safetensors"
+    cd "$R"
+    "$EXPFS" verify best --against "$SCRATCH/x.safetensors" 3>&-
+    equal "$(ledger best 'r["selection"]["path"]')" /runs/r/step_1.safetensors
+    equal "$(ledger pick 'r["selection"]["path"]')" /runs/r/step_1.safetensors
+    refused 1 "$EXPFS" show other
 }
 
 @test "a file that is there comes before a selection of its name, and one that is gone after it" {
@@ -202,6 +260,7 @@ ledger() { (cd "$R" && "$EXPFS" show "$1" --json 3>&-) | field "$2"; }
     selects "$models/aaaaaaaabbbbbbbbcccccccc_step_000001.pt"
     equal "$(answered 's["branch"]')" main
     selects "$MNT/top.safetensors"
+    R=$MNT
     equal "$(ledger best 'r["selection"]["path"], len(r["others"])')" "('/top.safetensors', 1)"
     equal "$(ledger main:best 'r["others"][0]["step"]')" 1
 }

@@ -41,6 +41,8 @@ static int run(int argc, char **argv)
 	    put_text(a.args, "by", by) < 0 || put_text(a.args, "note", note) < 0)
 		return OP_USAGE;
 	exit = target_open("decide", NULL, a.store, TARGET_GONE, &a.target);
+	if (exit == OP_DONE && operand_put_selection(&a, argv[optind], a.args) < 0)
+		exit = OP_FAILED;
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "decide");
 	return ask_print(&a, exit, print);
@@ -63,5 +65,6 @@ const struct command cmd_decide = {
 		"  --store DIR    the store, mounted or not\n"
 		"  --json         the answer as JSON\n"
 		"\n"
-		"Exit status 1: there is no such selection, or several branches have one.\n",
+		"Exit status 1: there is no such selection, or several branches have one (expfs help\n"
+		"select says how it is written).\n",
 };

@@ -4,6 +4,7 @@
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/operand.h"
+#include "cmd/selection.h"
 
 static const char *or_none(const json_t *o, const char *key)
 {
@@ -57,6 +58,18 @@ static void print_ids(const json_t *ids)
 	}
 }
 
+/* Which version a selection stands for. */
+static void print_selected(const char *label, const json_t *side)
+{
+	if (!json_is_object(json_object_get(side, "selection")))
+		return;
+	printf("%-10s", label);
+	cmd_print_text(cmd_string(side, "path"));
+	printf("@%" JSON_INTEGER_FORMAT, cmd_number(side, "version"));
+	selection_print_as(side);
+	putchar('\n');
+}
+
 static enum op_exit print(const json_t *a)
 {
 	const json_t *j;
@@ -65,6 +78,8 @@ static enum op_exit print(const json_t *a)
 	size_t i;
 	bool any = false;
 
+	print_selected("a", json_object_get(a, "a"));
+	print_selected("b", json_object_get(a, "b"));
 	json_array_foreach (json_object_get(a, "tensors"), i, j)
 		print_tensor(j);
 	json_object_foreach (json_object_get(a, "counts"), key, n) {

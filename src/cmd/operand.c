@@ -57,6 +57,30 @@ static bool is_inside(const char *path)
 	return place_open(path, &p) == 0 && place_is_inside(p);
 }
 
+static bool is_in_store(const struct place *p, const char *store)
+{
+	_cleanup_free_ char *path = realpath(store, NULL);
+
+	return place_is_inside(p) && path && !strcmp(p->source, path);
+}
+
+static int put_near(const struct place *p, json_t *to)
+{
+	_cleanup_free_ char *path = place_path_inside(p);
+	json_t *near = json_object();
+
+	return path && reply_put_path(near, path + 1) == 0 && json_object_set_new(to, "near", near) == 0 ? 0 : -1;
+}
+
+int operand_put_selection(struct ask *a, const char *text, json_t *to)
+{
+	_cleanup_place_ struct place *p = NULL;
+
+	if (json_object_set_new(to, "selection", json_string(text)) < 0)
+		return -1;
+	return place_open(".", &p) == 0 && is_in_store(p, a->target.store) ? put_near(p, to) : 0;
+}
+
 /* The store that an operand without a path is in. */
 static enum op_exit find_store(struct ask *a)
 {
@@ -126,9 +150,10 @@ enum op_exit operand_put(struct ask *a, const char *arg, unsigned kinds, json_t 
 		return exit;
 	if (n || strchr(path, '/'))
 		return put_path(a, path, n, to);
+	if (!a->target.store || is_inside("."))
+		exit = put_path(a, path, 0, to);
 	/* It may be a selection; of what is no UTF-8 there is none. */
-	json_object_set_new(to, "selection", json_string(path));
-	if (json_object_get(to, "selection") && (a->target.store || a->store) && !is_inside("."))
-		return a->target.store ? OP_DONE : put_path(a, path, 0, to);
-	return put_path(a, path, 0, to);
+	if (exit == OP_DONE && operand_put_selection(a, path, to) < 0 && !json_object_get(to, "path_hex"))
+		return put_path(a, path, 0, to);
+	return exit;
 }

@@ -14,6 +14,10 @@ enum operand {
  * a->target; others have to lie in that. What is wrong was told. */
 enum op_exit operand_put(struct ask *a, const char *arg, unsigned kinds, json_t *to);
 
+/* Puts a text that may name a selection into the arguments to, and the working directory, in whose branch that is looked for
+ * first, if it lies in the store a->target. -1: it is no UTF-8. */
+int operand_put_selection(struct ask *a, const char *text, json_t *to);
+
 /* A new object of the arguments a->args. */
 json_t *operand_object(struct ask *a, const char *key);
 

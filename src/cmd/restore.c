@@ -9,7 +9,9 @@
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/copy.h"
+#include "cmd/operand.h"
 #include "cmd/place.h"
+#include "cmd/selection.h"
 #include "cmd/shell.h"
 #include "exp/checkpoint.h"
 #include "exp/entries.h"
@@ -306,6 +308,7 @@ static void print(const struct restore *r)
 	       cmd_number(r->version, "n"));
 	printf(r->dest ? " to " : "");
 	cmd_print_text(r->dest ? r->dest : "");
+	selection_print_as(json_object_get(r->history, "named"));
 	putchar('\n');
 	if (!r->left)
 		return;
@@ -365,10 +368,10 @@ static int run(int argc, char **argv)
 	exit = target_split("restore", argv[optind], &path, &n);
 	r.dest = argv[optind + 1];
 	progress_enable();
-	if (exit == OP_DONE && !n && !strchr(path, '/'))
-		json_object_set_new(a.args, "selection", json_string(path));
 	if (exit == OP_DONE)
 		exit = ask_path(&a, path, TARGET_MOUNTED);
+	if (exit == OP_DONE && !n && !strchr(path, '/'))
+		operand_put_selection(&a, path, a.args);
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "history");
 	if (exit == OP_NO)

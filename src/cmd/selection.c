@@ -27,12 +27,29 @@ static void print_time(const char *label, const json_t *j, const char *key)
 	print_line(label, when);
 }
 
-static void print_head(const char *label, const json_t *s)
+static void print_name(const json_t *s)
 {
-	print_label(label);
 	cmd_print_text(cmd_string(s, "branch"));
 	putchar(':');
 	cmd_print_text(cmd_string(s, "name"));
+}
+
+void selection_print_as(const json_t *named)
+{
+	const json_t *s = json_object_get(named, "selection");
+
+	if (!json_is_object(s))
+		return;
+	fputs(", selected as ", stdout);
+	print_name(s);
+	if (!json_is_true(json_object_get(s, "current")))
+		printf(" (%s, superseded)", cmd_string(s, "selection"));
+}
+
+static void print_head(const char *label, const json_t *s)
+{
+	print_label(label);
+	print_name(s);
 	printf(" (%s%s)", cmd_string(s, "selection"), json_is_true(json_object_get(s, "current")) ? "" : ", superseded");
 }
 

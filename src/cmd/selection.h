@@ -4,6 +4,9 @@
 
 #include "op/op.h"
 
+/* ", selected as BRANCH:NAME", of a head in what names a version ("selection"); nothing where it is null. */
+void selection_print_as(const json_t *named);
+
 /* The record, as of selection_json() (op/selection.h), and its decisions, if there are any. */
 void selection_print(const json_t *selection);
 

@@ -115,6 +115,8 @@ static enum op_exit open_thing(struct ask *a, const char *thing)
 	if (!hash)
 		return operand_put(a, thing, OPERAND_HASH, a->args);
 	exit = ask_path(a, NULL, TARGET_GONE);
+	if (exit == OP_DONE)
+		operand_put_selection(a, thing, a->args);
 	if (exit == OP_DONE && json_object_set_new(a->args, "hash", json_string(thing)) < 0)
 		return OP_FAILED;
 	return exit;

@@ -5,6 +5,7 @@
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/operand.h"
+#include "cmd/selection.h"
 #include "cmd/shell.h"
 #include "cmd/verify.h"
 #include "exp/entries.h"
@@ -30,6 +31,7 @@ static void print_version(const char *label, const json_t *v)
 		printf(", step %" JSON_INTEGER_FORMAT, json_integer_value(step));
 	if (json_is_integer(epoch))
 		printf(", epoch %" JSON_INTEGER_FORMAT, json_integer_value(epoch));
+	selection_print_as(v);
 	putchar('\n');
 }
 
@@ -60,6 +62,7 @@ enum op_exit verify_print(const json_t *a)
 
 	printf("%-11s", cmd_string(a, "answer"));
 	cmd_print_text(cmd_string(a, "path"));
+	selection_print_as(a);
 	putchar('\n');
 	if (*cmd_string(a, "why")) {
 		printf("%-11s", "why");

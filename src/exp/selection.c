@@ -6,6 +6,7 @@
 
 #include "exp/branch.h"
 #include "exp/branch_part.h"
+#include "exp/path.h"
 #include "exp/root.h"
 #include "exp/settle.h"
 #include "format/utf8.h"
@@ -121,20 +122,28 @@ static int name_by_path(struct expfs *ex, uint64_t run, char **ret)
 	return r < 0 ? r : *ret ? 0 : -ENOMEM;
 }
 
-int selection_branch(struct expfs *ex, uint64_t run, char **ret)
+/* -ENOENT: it is none any more. */
+static int find_branch(struct expfs *ex, uint64_t run, struct branch *ret)
 {
-	struct branch b = { 0 };
 	uint64_t root = 0;
-	int r = branch_by_id(ex, NULL, run, &b);
+	int r = branch_by_id(ex, NULL, run, ret);
 
 	if (r == -ENOENT)
 		r = find_root(ex, run, &root);
-	if (r == 0 && !b.name)
-		r = branch_by_id(ex, NULL, root, &b);
+	if (r == 0 && !ret->name)
+		r = branch_by_id(ex, NULL, root, ret);
+	return r == -ESTALE ? -ENOENT : r;
+}
+
+int selection_branch(struct expfs *ex, uint64_t run, char **ret)
+{
+	struct branch b = { 0 };
+	int r = find_branch(ex, run, &b);
+
 	if (r == 0)
 		*ret = steal(&b.name);
 	branch_free(&b);
-	return r == -ENOENT || r == -ESTALE ? name_by_path(ex, run, ret) : r;
+	return r == -ENOENT ? name_by_path(ex, run, ret) : r;
 }
 
 /* Finding */
@@ -218,10 +227,77 @@ static int tell_names(struct expfs *ex, const struct found *f, char **ret)
 		text = more;
 	}
 	*ret = steal(&text);
-	return *ret ? -EEXIST : -ENOMEM;
+	return *ret ? 0 : -ENOMEM;
 }
 
-int selection_find(struct expfs *ex, const char *text, struct ledger_row *ret, char **ret_names)
+/* How much speaks for a branch at a path: that it is not there any more, there, or the one in which the path lies, of which the
+ * deepest counts. */
+enum { RANK_GONE, RANK_THERE, RANK_AROUND };
+
+/* Length of the path of the run in which a path lies: 0: the top. */
+static size_t run_length(struct expfs *ex, const char *near)
+{
+	return path_is_run(ex, near) ? strlen(near) : path_run_prefix(ex, near);
+}
+
+static bool is_around(const char *dir, const char *path)
+{
+	size_t n = strlen(dir);
+
+	return n == 0 || (!strncmp(path, dir, n) && (!path[n] || path[n] == '/'));
+}
+
+static int rank(struct expfs *ex, uint64_t run, const char *near, size_t *ret)
+{
+	struct branch b = { 0 };
+	int r = find_branch(ex, run, &b);
+
+	*ret = r < 0 || branch_is_removed(&b) ? RANK_GONE : RANK_THERE;
+	if (r == 0 && near && is_around(b.path, near) && strlen(b.path) >= run_length(ex, near))
+		*ret = RANK_AROUND + strlen(b.path);
+	branch_free(&b);
+	return r == -ENOENT ? 0 : r;
+}
+
+/* Those of the best rank stay. */
+static int keep_near(struct expfs *ex, struct found *f, const char *near)
+{
+	size_t best = near && run_length(ex, near) > 0 ? RANK_AROUND : RANK_GONE, kept = 0;
+
+	for (size_t i = 0; i < f->n; i++) {
+		struct ledger_row row = f->v[i];
+		size_t own;
+		int r = rank(ex, row.run, near, &own);
+
+		if (r < 0)
+			return r;
+		if (own < best)
+			continue;
+		kept = own > best ? 0 : kept;
+		best = own;
+		f->v[i] = f->v[kept];
+		f->v[kept++] = row;
+	}
+	while (f->n > kept)
+		ledger_row_free(&f->v[--f->n]);
+	return 0;
+}
+
+static int choose(struct expfs *ex, struct found *f, const char *near, char **ret_names)
+{
+	_cleanup_free_ char *names = NULL;
+	int r = f->n > 0 ? tell_names(ex, f, &names) : 0;
+
+	if (r == 0)
+		r = keep_near(ex, f, near);
+	if (r == 0 && f->n > 1)
+		r = tell_names(ex, f, ret_names);
+	else if (r == 0 && f->n == 0)
+		*ret_names = steal(&names);
+	return r < 0 ? r : f->n > 1 ? -EEXIST : 0;
+}
+
+int selection_find(struct expfs *ex, const char *text, const char *near, struct ledger_row *ret, char **ret_names)
 {
 	_cleanup_(found_free) struct found f = { 0 };
 	const char *colon = strrchr(text, ':'), *name = colon ? colon + 1 : text;
@@ -233,8 +309,8 @@ int selection_find(struct expfs *ex, const char *text, struct ledger_row *ret, c
 	r = strlen(name) > LEDGER_NAME ? -ENOENT : list_named(ex, name, &f);
 	if (r == 0 && colon)
 		r = keep_branch(ex, &f, text, (size_t)(colon - text));
-	if (r == 0 && f.n > 1)
-		r = tell_names(ex, &f, ret_names);
+	else if (r == 0)
+		r = choose(ex, &f, near, ret_names);
 	if (r < 0 || f.n == 0)
 		return r < 0 ? r : -ENOENT;
 	*ret = f.v[0];

@@ -9,6 +9,7 @@
 #include "format/snapshot.h"
 #include "format/tensor_stats.h"
 #include "op/reply.h"
+#include "op/selection.h"
 #include "op/versions.h"
 
 #define NAMES_MAX 1000 /* tensors, keys and ids that are named; more are counted */
@@ -18,22 +19,31 @@ struct side {
 	char *path;
 	enum role role;
 	struct version_row v;
+	struct versions_selection selection; /* that named it */
 };
 
 static void cleanup_side(struct side *s)
 {
+	versions_selection_free(&s->selection);
 	free(s->path);
 }
 #define _cleanup_side_ _cleanup_(cleanup_side)
 
-static enum op_exit find_side(struct expfs *ex, const json_t *args, struct side *s, json_t **ret)
+/* A selection is looked for beside the other one, where a path names that. */
+static enum op_exit find_side(struct expfs *ex, const json_t *args, const json_t *other, struct side *s, json_t **ret)
 {
-	return versions_find(ex, args, &s->path, &s->role, &s->v, ret);
+	_cleanup_free_ char *path = json_object_get(args, "selection") && !json_object_get(other, "selection") ? reply_get_path(other) : NULL;
+	_cleanup_json_ json_t *beside = path ? selection_args_beside(args, path) : NULL;
+
+	return versions_find(ex, beside ? beside : args, &s->path, &s->role, &s->v, &s->selection, ret);
 }
 
 static json_t *side_json(const struct side *s)
 {
-	return json_pack("{s:o, s:I}", "path", reply_path(s->path), "version", (json_int_t)s->v.n);
+	json_t *to = json_pack("{s:o, s:I}", "path", reply_path(s->path), "version", (json_int_t)s->v.n);
+
+	versions_selection_put(&s->selection, to);
+	return to;
 }
 
 /* Checkpoints */
@@ -310,13 +320,14 @@ enum op_exit op_diff(struct expfs *ex, const struct op_caller *caller, const jso
 {
 	_cleanup_side_ struct side a = { 0 };
 	_cleanup_side_ struct side b = { 0 };
+	const json_t *of_a = json_object_get(args, "a"), *of_b = json_object_get(args, "b");
 	json_t *answer;
 	int r = experiment_settle(ex, 0);
 	enum op_exit exit = r < 0 ? reply_error(ret, OP_FAILED, "diff: %s", strerror(-r)) :
-				    find_side(ex, json_object_get(args, "a"), &a, ret);
+				    find_side(ex, of_a, of_b, &a, ret);
 
 	if (exit == OP_DONE)
-		exit = find_side(ex, json_object_get(args, "b"), &b, ret);
+		exit = find_side(ex, of_b, of_a, &b, ret);
 	if (exit != OP_DONE)
 		return exit;
 	answer = json_pack("{s:o, s:o, s:s}", "a", side_json(&a), "b", side_json(&b), "role", role_name(a.role));

@@ -34,9 +34,9 @@ enum op_exit op_history(struct expfs *ex, const struct op_caller *caller, const 
 	_cleanup_history_ struct history h = { .n = 0 };
 	_cleanup_json_ json_t *placed = NULL;
 	_cleanup_free_ char *path = NULL;
+	_cleanup_versions_selection_ struct versions_selection s = { 0 };
 	json_t *versions;
-	int64_t step;
-	enum op_exit exit = versions_place(ex, args, &placed, &step, ret);
+	enum op_exit exit = versions_place(ex, args, &placed, &s, ret);
 
 	if (exit == OP_DONE)
 		exit = versions_load(ex, placed, &path, &h, ret);
@@ -47,7 +47,7 @@ enum op_exit op_history(struct expfs *ex, const struct op_caller *caller, const 
 		json_array_append_new(versions, version_json(path, &h.v[i]));
 	*ret = json_pack("{s:o, s:s, s:b, s:o}", "path", reply_path(path), "role", role_name((enum role)h.tracked.role),
 			 "there", h.tracked.ino != 0, "versions", versions);
-	if (json_object_get(placed, "n") && json_object_set(*ret, "named", placed) < 0)
+	if (json_object_get(placed, "n") && (versions_selection_put(&s, placed) < 0 || json_object_set(*ret, "named", placed) < 0))
 		return OP_FAILED;
 	return OP_DONE;
 }

@@ -146,7 +146,7 @@ static enum op_exit hold_against(struct expfs *ex, const struct op_caller *calle
 {
 	const json_t *against = json_object_get(args, "against");
 	struct verify question = { .candidate = *v, .file = -1, .step = NO_STEP };
-	enum op_exit exit = against ? verify_run(ex, caller, path, against, &question, ret) : OP_DONE;
+	enum op_exit exit = against ? verify_run(ex, caller, path, args, &question, ret) : OP_DONE;
 
 	*ret_same = exit == OP_DONE && (!against || json_integer_value(json_object_get(*ret, "exit")) == 0);
 	if (*ret_same && against) {
@@ -168,10 +168,10 @@ enum op_exit op_select(struct expfs *ex, const struct op_caller *caller, const j
 	const char *name = name_of(args);
 	_cleanup_ledger_row_ struct ledger_row row = { 0 };
 	_cleanup_json_ json_t *to = json_object();
+	_cleanup_versions_selection_ struct versions_selection selection = { 0 };
 	_cleanup_free_ char *path = NULL;
 	struct version_row v;
 	bool same = false;
-	int64_t step;
 	enum op_exit exit = take_given(args, name, to, ret);
 	int r = exit == OP_DONE ? experiment_settle(ex, 0) : 0;
 
@@ -179,7 +179,7 @@ enum op_exit op_select(struct expfs *ex, const struct op_caller *caller, const j
 		return reply_error(ret, OP_FAILED, "select: %s", strerror(-r));
 	strncat(row.name, name, LEDGER_NAME);
 	if (exit == OP_DONE)
-		exit = verify_candidate(ex, args, &path, &v, &step, ret);
+		exit = verify_candidate(ex, args, &path, &v, &selection, ret);
 	if (exit == OP_DONE && v.complete != 1)
 		exit = reply_error(ret, OP_NO, "/%s: is not complete, and cannot be selected; see: expfs status", path);
 	if (exit == OP_DONE)

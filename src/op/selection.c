@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "exp/checkpoint.h"
+#include "exp/history.h"
 #include "exp/path.h"
 #include "exp/tracked_dir.h"
 #include "op/reply.h"
@@ -16,24 +17,51 @@ static bool is_there(struct expfs *ex, const char *path)
 	return path_lookup(db, path, &ino) == 0;
 }
 
+/* Does the path have versions, or is it not known whether it has? */
+static bool is_known(struct expfs *ex, const char *path)
+{
+	_cleanup_history_ struct history h = { .n = 0 };
+	int r = history_load(ex, path, &h);
+
+	return r != -ENOENT && r != -ENODATA && r != -EISDIR;
+}
+
+enum op_exit selection_say_none(int r, const char *text, const char *names, json_t **ret)
+{
+	if (r == -EEXIST)
+		return reply_error(ret, OP_NO, "%s: several branches have a selection of that name; name one of: %s", text, names);
+	if (r != -ENOENT)
+		return reply_error(ret, OP_FAILED, "%s: %s", text, strerror(-r));
+	return names ? reply_error(ret, OP_NO, "%s: the branch here has no selection of that name; name one of: %s", text, names) :
+		       reply_error(ret, OP_NO, "%s: is no selection; expfs log names them", text);
+}
+
 enum op_exit selection_named(struct expfs *ex, const json_t *args, struct ledger_row *row, bool *ret_is, json_t **ret)
 {
 	const char *text = json_string_value(json_object_get(args, "selection"));
-	_cleanup_free_ char *path = reply_get_path(args), *names = NULL;
+	_cleanup_free_ char *path = reply_get_path(args), *near = reply_get_path(json_object_get(args, "near")), *names = NULL;
+	bool known = text && path && is_known(ex, path);
 	int r;
 
 	*ret_is = false;
-	if (!text || (path && is_there(ex, path)))
+	if (!text || (known && is_there(ex, path)))
 		return OP_DONE;
-	r = selection_find(ex, text, row, &names);
+	r = selection_find(ex, text, near, row, &names);
 	*ret_is = r == 0;
-	if (r == 0 || (r == -ENOENT && path))
+	if (r == 0 || (r == -ENOENT && path && (known || !names)))
 		return OP_DONE;
-	if (r == -ENOENT)
-		return reply_error(ret, OP_NO, "%s: is no selection; expfs log names them", text);
-	if (r == -EEXIST)
-		return reply_error(ret, OP_NO, "%s: several branches have a selection of that name; name one of: %s", text, names);
-	return reply_error(ret, OP_FAILED, "%s: %s", text, strerror(-r));
+	return selection_say_none(r, text, names, ret);
+}
+
+json_t *selection_args_beside(const json_t *args, const char *path)
+{
+	_cleanup_json_ json_t *to = json_copy((json_t *)(uintptr_t)args), *near = json_object();
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *dir = strndup(path, slash ? (size_t)(slash - path) : 0);
+
+	if (!to || !dir || reply_put_path(near, dir) < 0 || json_object_set(to, "near", near) < 0)
+		return NULL;
+	return json_incref(to);
 }
 
 /* A record: what is missing, or of another type than it has, is not known. */
@@ -138,6 +166,12 @@ static int put_head(struct expfs *ex, const struct ledger_row *row, json_t *to)
 	json_object_set_new(to, "name", reply_text(row->name));
 	json_object_set_new(to, "branch", reply_text(branch));
 	return json_object_set_new(to, "current", json_boolean(current)) < 0 ? -ENOMEM : 0;
+}
+
+int selection_head(struct expfs *ex, const struct ledger_row *row, json_t **ret)
+{
+	*ret = json_object();
+	return put_head(ex, row, *ret);
 }
 
 int selection_json(struct expfs *ex, const struct ledger_row *row, json_t **ret)

@@ -5,11 +5,21 @@
 #include "exp/selection.h"
 #include "op/op.h"
 
-/* The selection that {"selection": text} names; *ret_is: it does. Where there is a path, too, that counts if it is there,
- * or no selection is. OP_NO: there is none, or several; *ret says so. */
+/* The selection that {"selection": text, "near": {"path": the working directory, where it is in the store}} names; *ret_is: it
+ * does. Where there is a path, too, that counts if it is there and has a version, or no selection is. OP_NO: there is none,
+ * or several; *ret says so. */
 enum op_exit selection_named(struct expfs *ex, const json_t *args, struct ledger_row *row, bool *ret_is, json_t **ret);
 
-/* {"selection": sel-NUMBER, "name", "branch", "current": bool, "path", "version": n, "held": the store has that version,
+/* Says why selection_find() found none. */
+enum op_exit selection_say_none(int r, const char *text, const char *names, json_t **ret);
+
+/* The same arguments for who stands beside a path. */
+json_t *selection_args_beside(const json_t *args, const char *path);
+
+/* {"selection": sel-NUMBER, "name", "branch", "current": bool}, by which an answer tells which selection was meant. */
+int selection_head(struct expfs *ex, const struct ledger_row *row, json_t **ret);
+
+/* The same with {"path", "version": n, "held": the store has that version,
  * "found": path where it is read, or null, "step", "metric": {"name", "value"}, "selected_at", "captured_at", "completed_at",
  * "capture", "sha256", "model", "tensors", "experiment", "source", "software": {name: version}}, each null where it is not
  * known. */

@@ -269,21 +269,21 @@ static enum op_exit show_selection(struct expfs *ex, const struct ledger_row *ro
 }
 
 /* The begin of a hash may be the name of a selection, too. */
-static enum op_exit show_hash(struct expfs *ex, const char *hash, json_t **ret)
+static enum op_exit show_hash(struct expfs *ex, const char *hash, const json_t *args, json_t **ret)
 {
 	_cleanup_ledger_row_ struct ledger_row selection = { 0 };
-	_cleanup_free_ char *names = NULL;
+	_cleanup_free_ char *names = NULL, *near = reply_get_path(json_object_get(args, "near"));
 	struct experiment_row row;
 	int r = experiment_find(ex, hash, &row);
 
 	if (r == 0)
 		return show_experiment(ex, &row, ret);
 	if (r == -ENOENT) {
-		r = selection_find(ex, hash, &selection, &names);
+		r = selection_find(ex, hash, near, &selection, &names);
 		if (r == 0)
 			return show_selection(ex, &selection, ret);
-		if (r == -EEXIST)
-			return reply_error(ret, OP_NO, "%s: several branches have a selection of that name; name one of: %s", hash, names);
+		if (names)
+			return selection_say_none(r, hash, names, ret);
 	}
 	if (r == -EEXIST)
 		return reply_error(ret, OP_NO, "%s: the hashes of several experiments begin so; give more of it", hash);
@@ -302,8 +302,8 @@ static enum op_exit show_named(struct expfs *ex, const json_t *args, json_t **re
 {
 	_cleanup_json_ json_t *placed = NULL;
 	_cleanup_free_ char *path = NULL;
-	int64_t step;
-	enum op_exit exit = versions_place(ex, args, &placed, &step, ret);
+	_cleanup_versions_selection_ struct versions_selection selection = { 0 };
+	enum op_exit exit = versions_place(ex, args, &placed, &selection, ret);
 
 	if (exit != OP_DONE)
 		return exit;
@@ -314,9 +314,10 @@ static enum op_exit show_named(struct expfs *ex, const json_t *args, json_t **re
 static enum op_exit show_step(struct expfs *ex, const json_t *args, json_t **ret)
 {
 	_cleanup_free_ char *path = NULL;
+	_cleanup_versions_selection_ struct versions_selection selection = { 0 };
 	struct version_row v;
 	enum role role;
-	enum op_exit exit = versions_find(ex, args, &path, &role, &v, ret);
+	enum op_exit exit = versions_find(ex, args, &path, &role, &v, &selection, ret);
 
 	return exit != OP_DONE ? exit : find_path(ex, path, v.n, NULL, ret);
 }
@@ -333,7 +334,7 @@ enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const jso
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "show: %s", strerror(-r));
 	if (hash)
-		return json_object_get(args, "step") ? show_step(ex, args, ret) : show_hash(ex, hash, ret);
+		return json_object_get(args, "step") ? show_step(ex, args, ret) : show_hash(ex, hash, args, ret);
 	exit = selection_named(ex, args, &row, &selected, ret);
 	if (exit == OP_DONE && selected)
 		return show_selection(ex, &row, ret);

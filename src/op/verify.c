@@ -9,7 +9,7 @@
 #include "exp/file.h"
 #include "meta/tracked.h"
 #include "op/reply.h"
-#include "op/versions.h"
+#include "op/selection.h"
 
 #define NAMES_MAX 50 /* tensors that are named; more are counted */
 
@@ -21,10 +21,11 @@ static const struct {
 	[VERDICT_RERUN] = { "RERUN", 12 }, [VERDICT_HOLD] = { "HOLD", 13 },
 };
 
-static enum op_exit find_version(struct expfs *ex, const json_t *args, char **ret_path, struct version_row *v, json_t **ret)
+static enum op_exit find_version(struct expfs *ex, const json_t *args, char **ret_path, struct version_row *v,
+				 struct versions_selection *ret_selection, json_t **ret)
 {
 	enum role role;
-	enum op_exit exit = versions_find(ex, args, ret_path, &role, v, ret);
+	enum op_exit exit = versions_find(ex, args, ret_path, &role, v, ret_selection, ret);
 
 	if (exit == OP_DONE && role != ROLE_WEIGHTS)
 		return reply_error(ret, OP_NO, "/%s: is no checkpoint", *ret_path);
@@ -49,19 +50,20 @@ static enum op_exit find_held(struct expfs *ex, const json_t *args, char **ret_p
 	return OP_DONE;
 }
 
-enum op_exit verify_candidate(struct expfs *ex, const json_t *args, char **ret_path, struct version_row *v, int64_t *ret_step, json_t **ret)
+enum op_exit verify_candidate(struct expfs *ex, const json_t *args, char **ret_path, struct version_row *v,
+			      struct versions_selection *ret_selection, json_t **ret)
 {
+	_cleanup_versions_selection_ struct versions_selection none = { 0 };
 	_cleanup_json_ json_t *placed = NULL;
 	enum op_exit exit;
 
-	*ret_step = NO_STEP;
 	if (json_object_get(args, "hash"))
-		return find_version(ex, args, ret_path, v, ret);
-	exit = versions_place(ex, args, &placed, ret_step, ret);
+		return find_version(ex, args, ret_path, v, ret_selection, ret);
+	exit = versions_place(ex, args, &placed, ret_selection, ret);
 	if (exit != OP_DONE)
 		return exit;
 	if (json_integer_value(json_object_get(placed, "n")) > 0)
-		return find_version(ex, placed, ret_path, v, ret);
+		return find_version(ex, placed, ret_path, v, &none, ret);
 	return find_held(ex, placed, ret_path, v, ret);
 }
 
@@ -80,14 +82,19 @@ static enum op_exit open_outside(const char *path, int *ret_fd, json_t **ret)
 	return OP_DONE;
 }
 
-static enum op_exit find_reference(struct expfs *ex, const json_t *against, struct verify *v, json_t **ret)
+/* A selection is looked for beside the candidate, where a path named that. */
+static enum op_exit find_reference(struct expfs *ex, const char *path, const json_t *args, struct verify *v,
+				   struct versions_selection *ret_selection, json_t **ret)
 {
+	const json_t *against = json_object_get(args, "against");
 	const char *file = json_string_value(json_object_get(against, "file"));
-	_cleanup_free_ char *path = NULL;
+	_cleanup_json_ json_t *beside = against && !json_object_get(args, "hash") ? selection_args_beside(against, path) : NULL;
+	_cleanup_free_ char *other = NULL;
 
+	*ret_selection = (struct versions_selection){ .step = NO_STEP };
 	if (file)
 		return open_outside(file, &v->file, ret);
-	return against ? find_version(ex, against, &path, &v->reference, ret) : OP_DONE;
+	return against ? find_version(ex, beside ? beside : against, &other, &v->reference, ret_selection, ret) : OP_DONE;
 }
 
 /* {"path", "version", "step", "epoch"} */
@@ -144,10 +151,18 @@ static bool is_held(struct expfs *ex, const struct version_row *v)
 	return tracked_get(db, v->tracked, &t) == 0 && checkpoint_is_there(db, &t, v) == 1 && (t.is_dir || !file_is_written(ex, t.ino));
 }
 
-static json_t *answer(struct expfs *ex, const char *path, const struct version_row *candidate, const struct verified *v, const char *file)
+static json_t *reference_json(struct expfs *ex, const struct verified *v, const char *file, const struct versions_selection *s)
 {
-	json_t *reference = file ? json_pack("{s:o}", "file", reply_text(file)) : version_json(ex, v->reference);
+	json_t *to = file ? json_pack("{s:o}", "file", reply_text(file)) : version_json(ex, v->reference);
 
+	if (s->head)
+		versions_selection_put(s, to);
+	return to;
+}
+
+static json_t *answer(struct expfs *ex, const char *path, const struct version_row *candidate, const struct verified *v,
+		      json_t *reference)
+{
 	return json_pack("{s:o, s:I, s:b, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "path", reply_path(path),
 			 "version", (json_int_t)candidate->n, "held", is_held(ex, candidate), "answer", verdicts[v->verdict].name, "exit", verdicts[v->verdict].exit, "why", v->why ? reply_text(v->why) : json_null(),
 			 "reference", reference, "model", counts_json(v->comparison.count), "beside",
@@ -157,20 +172,22 @@ static json_t *answer(struct expfs *ex, const char *path, const struct version_r
 			 "control", version_json(ex, v->control), "control_differs", (json_int_t)v->control_differs);
 }
 
-enum op_exit verify_run(struct expfs *ex, const struct op_caller *caller, const char *path, const json_t *against, struct verify *v,
+enum op_exit verify_run(struct expfs *ex, const struct op_caller *caller, const char *path, const json_t *args, struct verify *v,
 			json_t **ret)
 {
 	_cleanup_verified_ struct verified verified = { 0 };
+	_cleanup_versions_selection_ struct versions_selection against = { 0 };
+	const char *file = json_string_value(json_object_get(json_object_get(args, "against"), "file"));
 	enum op_exit exit;
 	int r;
 
 	if (v->candidate.complete != 1) {
 		verified.verdict = VERDICT_HOLD;
 		verified.why = strdup("it is not complete; see: expfs status");
-		*ret = answer(ex, path, &v->candidate, &verified, NULL);
+		*ret = answer(ex, path, &v->candidate, &verified, json_null());
 		return *ret ? OP_DONE : OP_FAILED;
 	}
-	exit = find_reference(ex, against, v, ret);
+	exit = find_reference(ex, path, args, v, &against, ret);
 	if (exit != OP_DONE)
 		return exit;
 	r = verify(ex, v, op_is_unwanted, (void *)(uintptr_t)caller, &verified);
@@ -180,12 +197,13 @@ enum op_exit verify_run(struct expfs *ex, const struct op_caller *caller, const 
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "/%s: verify: %s", path, r == -E2BIG ? "more tensors in it than are read" :
 				   r == -EAGAIN ? "its weights cannot be read now; the store's log says why" : strerror(-r));
-	*ret = answer(ex, path, &v->candidate, &verified, json_string_value(json_object_get(against, "file")));
+	*ret = answer(ex, path, &v->candidate, &verified, reference_json(ex, &verified, file, &against));
 	return *ret ? OP_DONE : OP_FAILED;
 }
 
 enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
+	_cleanup_versions_selection_ struct versions_selection selection = { 0 };
 	struct verify v = { .file = -1 };
 	_cleanup_free_ char *path = NULL;
 	enum op_exit exit;
@@ -193,6 +211,9 @@ enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const j
 
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "verify: %s", strerror(-r));
-	exit = verify_candidate(ex, args, &path, &v.candidate, &v.step, ret);
-	return exit != OP_DONE ? exit : verify_run(ex, caller, path, json_object_get(args, "against"), &v, ret);
+	exit = verify_candidate(ex, args, &path, &v.candidate, &selection, ret);
+	v.step = selection.step;
+	if (exit == OP_DONE)
+		exit = verify_run(ex, caller, path, args, &v, ret);
+	return exit != OP_DONE ? exit : versions_selection_put(&selection, *ret) < 0 ? OP_FAILED : OP_DONE;
 }

@@ -84,10 +84,31 @@ static json_t *with_path(const json_t *args, const char *path, uint64_t n)
 		return NULL;
 	json_object_del(to, "path");
 	json_object_del(to, "path_hex");
+	json_object_del(to, "selection");
+	json_object_del(to, "near");
 	return reply_put_path(to, path) < 0 || json_object_set_new(to, "n", json_integer((json_int_t)n)) < 0 ? NULL : json_incref(to);
 }
 
-enum op_exit versions_place(struct expfs *ex, const json_t *args, json_t **ret_args, int64_t *ret_step, json_t **ret)
+void versions_selection_free(struct versions_selection *s)
+{
+	json_decref(s->head);
+}
+
+int versions_selection_put(const struct versions_selection *s, json_t *to)
+{
+	return json_object_set_new(to, "selection", s->head ? json_incref(s->head) : json_null());
+}
+
+static enum op_exit take_selection(struct expfs *ex, const struct ledger_row *row, struct versions_selection *ret_selection, json_t **ret)
+{
+	int r = selection_head(ex, row, &ret_selection->head);
+
+	ret_selection->step = selection_step(row);
+	return r < 0 ? reply_error(ret, OP_FAILED, "%s: %s", row->name, strerror(-r)) : OP_DONE;
+}
+
+enum op_exit versions_place(struct expfs *ex, const json_t *args, json_t **ret_args, struct versions_selection *ret_selection,
+			    json_t **ret)
 {
 	_cleanup_free_ char *given = reply_get_path(args), *path = NULL;
 	_cleanup_ledger_row_ struct ledger_row row = { 0 };
@@ -95,7 +116,9 @@ enum op_exit versions_place(struct expfs *ex, const json_t *args, json_t **ret_a
 	uint64_t n = 0;
 	enum op_exit exit = selection_named(ex, args, &row, &placed, ret);
 
-	*ret_step = exit == OP_DONE && placed ? selection_step(&row) : NO_STEP;
+	*ret_selection = (struct versions_selection){ .step = NO_STEP };
+	if (exit == OP_DONE && placed)
+		exit = take_selection(ex, &row, ret_selection, ret);
 	if (exit == OP_DONE && placed)
 		exit = find_selected(ex, &row, &path, &n, ret);
 	else if (exit == OP_DONE && given)
@@ -160,16 +183,16 @@ static enum op_exit find_number(struct expfs *ex, const json_t *args, char **ret
 	return reply_error(ret_answer, OP_NO, "/%s: is not complete", *ret_path);
 }
 
-enum op_exit versions_find(struct expfs *ex, const json_t *args, char **ret_path, enum role *ret_role,
-			   struct version_row *ret, json_t **ret_answer)
+enum op_exit versions_find(struct expfs *ex, const json_t *args, char **ret_path, enum role *ret_role, struct version_row *ret,
+			   struct versions_selection *ret_selection, json_t **ret_answer)
 {
 	const char *hash = json_string_value(json_object_get(args, "hash"));
 	_cleanup_json_ json_t *placed = NULL;
 	enum op_exit exit;
-	int64_t step;
 
+	*ret_selection = (struct versions_selection){ .step = NO_STEP };
 	if (!hash) {
-		exit = versions_place(ex, args, &placed, &step, ret_answer);
+		exit = versions_place(ex, args, &placed, ret_selection, ret_answer);
 		return exit != OP_DONE ? exit : find_number(ex, placed, ret_path, ret_role, ret, ret_answer);
 	}
 	exit = find_step(ex, hash, json_integer_value(json_object_get(args, "step")), ret, ret_answer);
