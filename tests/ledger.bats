@@ -23,8 +23,9 @@ ledger() { (cd "$R" && "$EXPFS" show "$1" --json 3>&-) | field "$2"; }
     equal "$(ledger "$first" "$text")" "('/runs/r/step_7.safetensors', [('HOLD', 'Ada L.', 'see run 12'), ('RERUN', 'grace', None)])"
     equal "$(ledger best '[(o["path"], o["current"], len(o["decisions"])) for o in r["others"]]')" "[('/runs/r/step_7.safetensors', False, 2)]"
     equal "$(ledger "$first" 'r["selection"]["current"], [o["current"] for o in r["others"]]')" "(False, [True])"
-    equal "$("$EXPFS" show best 3>&- | grep -c '^decision')" 4
-    equal "$("$EXPFS" show best 3>&- | grep -c '^also .*superseded')" 1
+    equal "$("$EXPFS" show best 3>&- | grep -c '^decision .*ACCEPT')" 2
+    equal "$("$EXPFS" show best 3>&- | grep -c '^decision')" 2
+    equal "$("$EXPFS" show best 3>&- | grep -A 2 '^also .*superseded' | sed 's/, .*//' | tail -n 2)" "$(printf '  decision HOLD by Ada L.\n  decision RERUN by grace')"
     equal "$("$EXPFS" show step_9.safetensors 3>&- | grep ^selected)" "selected   r:best ($(ledger best 'r["selection"]["selection"]')), version 1"
     equal "$("$EXPFS" show step_7.safetensors 3>&- | grep ^selected)" "selected   r:best ($first, superseded), version 1"
 }

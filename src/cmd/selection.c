@@ -89,12 +89,12 @@ static void print_software(const json_t *s)
 	}
 }
 
-static void print_decision(const json_t *d)
+static void print_decision(const char *label, const json_t *d)
 {
 	char when[REPLY_TIME_TEXT];
 
 	reply_time_text(cmd_string(d, "time"), when);
-	print_label("decision");
+	print_label(label);
 	cmd_print_text(cmd_string(d, "decision"));
 	fputs(" by ", stdout);
 	cmd_print_text(cmd_string(d, "by"));
@@ -128,7 +128,7 @@ void selection_print(const json_t *s)
 	print_line("source", cmd_string(s, "source"));
 	print_software(s);
 	json_array_foreach (json_object_get(s, "decisions"), i, d)
-		print_decision(d);
+		print_decision("decision", d);
 }
 
 enum op_exit selection_print_ledger(const json_t *answer)
@@ -146,7 +146,7 @@ enum op_exit selection_print_ledger(const json_t *answer)
 		cmd_print_text(cmd_string(other, "path"));
 		printf("@%" JSON_INTEGER_FORMAT "\n", cmd_number(other, "version"));
 		json_array_foreach (json_object_get(other, "decisions"), k, d)
-			print_decision(d);
+			print_decision("  decision", d);
 	}
 	return OP_DONE;
 }
