@@ -41,6 +41,24 @@ whole() { [[ $(xattr "$1" user.expfs.complete) == 1 ]]; }
     equal "$(labels)" "/runs/cont/late_step_8.safetensors labelled step 8, holds step 9: its weights are those of /runs/cont/step_9.safetensors"
 }
 
+@test "a late capture that branch brings along is told in the new run, which does not have what it holds" {
+    save step_4.safetensors state4
+    save step_5.safetensors state5
+    save late_step_6.safetensors state5
+    wait_read late_step_6.safetensors
+    "$EXPFS" branch cont --from "r@6" --store "$STORE" >/dev/null 3>&-
+    equal "$(labels | grep -c .)" 2
+    labels | grep -qx "/runs/cont/late_step_6.safetensors labelled step 6, holds step 5: its weights are those of /runs/r/step_5.safetensors"
+    R=$MNT/runs/cont
+    save step_5.safetensors state5
+    save late_step_7.safetensors state5
+    wait_read step_5.safetensors late_step_7.safetensors
+    equal "$(labels | cut -d : -f 1 | sort)" "/runs/cont/late_step_6.safetensors labelled step 6, holds step 5
+/runs/cont/late_step_7.safetensors labelled step 7, holds step 5
+/runs/r/late_step_6.safetensors labelled step 6, holds step 5"
+    equal "$(verdict 0 "$R/late_step_6.safetensors" --against "$R/step_5.safetensors")" ACCEPT
+}
+
 @test "a directory that branch put in place is read" {
     save_dir 7 state7
     "$EXPFS" branch cont --from "r@7" --store "$STORE" >/dev/null 3>&-

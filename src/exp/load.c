@@ -236,6 +236,20 @@ static int put_checkpoint(struct loading *k, struct db *db, const struct load_ch
 	return r == -ENOENT ? 0 : r;
 }
 
+/* One that is known to hold the weights of another label holds them in every run; where these do not tell it, its label
+ * would be taken for right, and that of who has them rightly later on for wrong. */
+static int put_holds(struct db *db, const struct loading *k, uint64_t from, uint64_t version)
+{
+	struct holds_row h = { .version = 0 };
+	int r = holds_get(db, from, &h);
+
+	if (r == -ENOENT || (r == 0 && !*h.held))
+		return unread_put(db, version);
+	h.version = version;
+	h.run = k->t.id;
+	return r < 0 ? r : holds_put(db, &h);
+}
+
 /* It is what it was, and complete. Of another run's, what made its state is what is loaded. */
 static int adopt(struct loading *k, struct db *db, uint64_t at, const struct version_row *from, struct placed *p)
 {
@@ -255,7 +269,7 @@ static int adopt(struct loading *k, struct db *db, uint64_t at, const struct ver
 	if (r == 0)
 		r = version_set_experiment(db, v->id, v->experiment);
 	if (r == 0)
-		r = unread_put(db, v->id);
+		r = put_holds(db, k, from->id, v->id);
 	if (r == 0 && v->id != from->id)
 		r = metric_copy(db, from->id, v->id);
 	if (r < 0 || v->is_dir)
