@@ -196,6 +196,26 @@ ledger() { (cd "$R" && "$EXPFS" show "$1" --json 3>&-) | field "$2"; }
     "$EXPFS" verify "$R/step_9.safetensors" --against best 3>&-
 }
 
+@test "a selection of what holds another step than its label says tells so, and so does verify of who holds it, too" {
+    save step_7.safetensors seven
+    save step_9.safetensors nine
+    save best_step_7.safetensors nine
+    save copy.safetensors nine
+    wait_read step_7.safetensors step_9.safetensors best_step_7.safetensors copy.safetensors
+    local text="labelled step 7, holds step 9: its weights are those of /runs/r/step_9.safetensors"
+    cd "$R"
+    "$EXPFS" select best_step_7.safetensors 3>&- >"$SCRATCH/text"
+    grep -qx "label      $text" "$SCRATCH/text"
+    "$EXPFS" show best 3>&- >"$SCRATCH/text"
+    grep -qx "label      $text" "$SCRATCH/text"
+    equal "$(ledger best 'r["selection"]["label"]')" "$text"
+    selects step_9.safetensors --name right
+    equal "$(answered 's["label"]')" None
+    "$EXPFS" verify copy.safetensors --against step_9.safetensors 3>&- >"$SCRATCH/text"
+    grep -qx "           /runs/r/best_step_7.safetensors@1, $text" "$SCRATCH/text"
+    grep -qx "holds      /runs/r/step_9.safetensors@1, step 9" "$SCRATCH/text"
+}
+
 @test "what was selected is not verified against itself or a link to it, but against a copy of it" {
     save step_9.safetensors nine
     save step_1.safetensors one

@@ -114,6 +114,7 @@ void selection_print(const json_t *s)
 	print_head("selection", s);
 	putchar('\n');
 	print_version(s);
+	print_line("label", cmd_string(s, "label"));
 	if (json_is_integer(step))
 		printf("%-11s%" JSON_INTEGER_FORMAT "\n", "step", json_integer_value(step));
 	print_metric(s);

@@ -16,6 +16,7 @@
 static void print_version(const char *label, const json_t *v)
 {
 	const json_t *step = json_object_get(v, "step"), *epoch = json_object_get(v, "epoch");
+	const char *fault = cmd_string(v, "label");
 
 	if (!json_is_object(v))
 		return;
@@ -27,9 +28,13 @@ static void print_version(const char *label, const json_t *v)
 	}
 	cmd_print_text(cmd_string(v, "path"));
 	printf("@%" JSON_INTEGER_FORMAT, cmd_number(v, "version"));
-	if (json_is_integer(step))
+	if (*fault) {
+		fputs(", ", stdout);
+		cmd_print_text(fault);
+	}
+	if (!*fault && json_is_integer(step))
 		printf(", step %" JSON_INTEGER_FORMAT, json_integer_value(step));
-	if (json_is_integer(epoch))
+	if (!*fault && json_is_integer(epoch))
 		printf(", epoch %" JSON_INTEGER_FORMAT, json_integer_value(epoch));
 	selection_print_as(v);
 	putchar('\n');

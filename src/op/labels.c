@@ -148,6 +148,16 @@ static int get(struct expfs *ex, uint64_t version, struct holds_row *ret, struct
 	return r < 0 ? r : holds_get(db, version, ret);
 }
 
+int labels_of_version(struct expfs *ex, uint64_t version, char **ret)
+{
+	struct version_row v;
+	struct holds_row h;
+	int r = get(ex, version, &h, &v);
+
+	*ret = NULL;
+	return r < 0 ? r == -ENOENT ? 0 : r : labels_fault(ex, NULL, &h, ret);
+}
+
 /* What was read is kept, so that this costs little. */
 static int find_why(struct expfs *ex, const struct version_row *v, char **ret)
 {

@@ -11,6 +11,9 @@
  * is right, or not known to be wrong. cred: who asks, NULL: may know all. */
 int labels_fault(struct expfs *ex, struct cred *cred, const struct holds_row *h, char **ret);
 
+/* The same of a version, for whoever may know all: also NULL where it was not read yet. */
+int labels_of_version(struct expfs *ex, uint64_t version, char **ret);
+
 /* Calls f for the checkpoints of a branch, or of an experiment, that are there and wrongly labelled; path as of the
  * room exp. */
 typedef void (*labels_fn)(void *arg, const char *path, const char *fault);

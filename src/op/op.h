@@ -79,7 +79,8 @@ enum op_exit op_signal(struct expfs *ex, const struct op_caller *caller, const j
 
 /* op/verify.c: {what names a version, and "against": likewise, or {"file": absolute path outside of the store}, or
  * absent: the first version under its label} → {"path", "version", "held": does the path hold that, "answer": ACCEPT, RECOVER,
- * RECAPTURE, RERUN or HOLD, "exit": that of the command, "why": or null, "reference": {"path", "version", "step", "epoch"},
+ * RECAPTURE, RERUN or HOLD, "exit": that of the command, "why": or null, "reference": {"path", "version", "step", "epoch",
+ * "label": what is wrong with these or null},
  * {"file"} or null, "model" and "beside": {"equal", "tied", "content", "type", "shape", "missing", "extra", "untold": tensors},
  * "different": [{"name", "difference"}], "holds": [version as reference], "part_of": likewise, "instead": likewise or null, "control": likewise, null:
  * one bit was changed, "control_differs": tensors}. OP_NO: nothing is known of a path, {"error"} says so. */

@@ -6,6 +6,7 @@
 #include "exp/history.h"
 #include "exp/path.h"
 #include "exp/tracked_dir.h"
+#include "op/labels.h"
 #include "op/reply.h"
 #include "util/list.h"
 
@@ -174,6 +175,14 @@ int selection_head(struct expfs *ex, const struct ledger_row *row, json_t **ret)
 	return put_head(ex, row, *ret);
 }
 
+static int put_label(struct expfs *ex, const struct ledger_row *row, json_t *to)
+{
+	_cleanup_free_ char *fault = NULL;
+	int r = labels_of_version(ex, row->of, &fault);
+
+	return r < 0 ? r : json_object_set_new(to, "label", fault ? reply_text(fault) : json_null());
+}
+
 int selection_json(struct expfs *ex, const struct ledger_row *row, json_t **ret)
 {
 	static const char *const texts[] = { "captured_at", "completed_at", "capture", "sha256", "model", "tensors", "experiment",
@@ -184,6 +193,8 @@ int selection_json(struct expfs *ex, const struct ledger_row *row, json_t **ret)
 
 	if (r == 0)
 		r = put_place(ex, row, record, to);
+	if (r == 0)
+		r = put_label(ex, row, to);
 	if (r < 0)
 		return r;
 	take(to, "step", step, json_is_integer(step));

@@ -8,6 +8,7 @@
 #include "exp/experiment.h"
 #include "exp/file.h"
 #include "meta/tracked.h"
+#include "op/labels.h"
 #include "op/reply.h"
 #include "op/selection.h"
 
@@ -97,20 +98,30 @@ static enum op_exit find_reference(struct expfs *ex, const char *path, const jso
 	return against ? find_version(ex, beside ? beside : against, &other, &v->reference, ret_selection, ret) : OP_DONE;
 }
 
-/* {"path", "version", "step", "epoch"} */
-static json_t *version_json(struct expfs *ex, uint64_t id)
+static int find_version_path(struct expfs *ex, uint64_t id, struct version_row *v, struct holds_row *h, char **ret)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-	_cleanup_free_ char *path = NULL;
+	int r = version_get(db, id, v);
+
+	if (r == 0)
+		r = tracked_path(db, v->tracked, ret);
+	if (r == 0)
+		holds_get(db, id, h);
+	return r;
+}
+
+/* {"path", "version", "step", "epoch", "label": what is wrong with these, or null} */
+static json_t *version_json(struct expfs *ex, uint64_t id)
+{
+	_cleanup_free_ char *path = NULL, *fault = NULL;
 	struct holds_row h = { .step = NO_LABEL, .epoch = NO_LABEL };
 	struct version_row v;
 
-	if (id == 0 || version_get(db, id, &v) < 0 || tracked_path(db, v.tracked, &path) < 0)
+	if (id == 0 || find_version_path(ex, id, &v, &h, &path) < 0 || labels_fault(ex, NULL, &h, &fault) < 0)
 		return json_null();
-	holds_get(db, id, &h);
-	return json_pack("{s:o, s:I, s:o, s:o}", "path", reply_path(path), "version", (json_int_t)v.n, "step",
+	return json_pack("{s:o, s:I, s:o, s:o, s:o}", "path", reply_path(path), "version", (json_int_t)v.n, "step",
 			 v.step == NO_STEP ? json_null() : json_integer(v.step), "epoch",
-			 h.epoch == NO_LABEL ? json_null() : json_integer(h.epoch));
+			 h.epoch == NO_LABEL ? json_null() : json_integer(h.epoch), "label", fault ? reply_text(fault) : json_null());
 }
 
 static json_t *counts_json(const size_t counts[DIFFERENCES])
