@@ -108,9 +108,19 @@ whole() { [[ $(xattr "$1" user.expfs.complete) == 1 ]]; }
     equal "$(verdict 13 "$R/step_7.safetensors")" HOLD
     equal "$(verdict 13 "$R/hard_step_7.safetensors")" HOLD # the first under its label is itself
     equal "$(field 'a["why"], a["control_differs"]' "$R/step_7.safetensors")" \
-        "('nothing else was committed under its label to hold it against; give --against', 0)"
+        "('it is itself the record of step 7, as the first that was committed under it; to hold it against another, give --against', 0)"
     cp "$R/step_7.safetensors" "$R/copy_step_7.safetensors" # equal bytes in another file are another record
     equal "$(verdict 0 "$R/copy_step_7.safetensors")" ACCEPT
+}
+
+@test "what a checkpoint without another of its label is held for says whether it has one, or is the record itself" {
+    save best.safetensors state7
+    equal "$(verdict 13 "$R/best.safetensors")" HOLD
+    equal "$(field 'a["why"]' "$R/best.safetensors")" "no step or epoch is in its name, or in it, to hold it against; give --against"
+    save step_7.safetensors state7
+    save copy_step_7.safetensors state7
+    equal "$(field 'a["why"].split(",")[0], [h["path"] for h in a["holds"] if h["step"] == 7]' "$R/step_7.safetensors")" \
+        "('it is itself the record of step 7', ['/runs/r/copy_step_7.safetensors'])"
 }
 
 @test "a file outside of the mount, a version and a step of an experiment are references" {

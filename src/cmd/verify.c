@@ -179,5 +179,6 @@ const struct command cmd_verify = {
 		"is not, but another version is, and the command that brings it back is told;\n"
 		"RECAPTURE 11, none is, and the run has not gone past that step: save again;\n"
 		"RERUN 12, none is, but an earlier checkpoint has all to come there again; HOLD\n"
-		"13, none of these, or something cannot be read. 1: nothing is known of the path.\n",
+		"13, none of these, or something cannot be read; also of a checkpoint whose step\n"
+		"was committed once: it is the record itself. 1: nothing is known of the path.\n",
 };

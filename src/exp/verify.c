@@ -1,6 +1,6 @@
 #include "exp/verify_part.h"
 
-
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -305,12 +305,26 @@ static int decide(struct question *q)
 	return find_way_on(q);
 }
 
+static char *why_alone(const struct question *q)
+{
+	const char *kind = q->kind == LABEL_STEP ? "step" : "epoch";
+	char *why;
+	int n;
+
+	if (q->label == NO_LABEL)
+		return strdup("no step or epoch is in its name, or in it, to hold it against; give --against");
+	n = q->is_first ? asprintf(&why, "it is itself the record of %s %" PRId64 ", as the first that was committed under it; to hold it "
+				   "against another, give --against", kind, q->label) :
+			  asprintf(&why, "no other was committed under %s %" PRId64 " that it can be held against; give --against", kind, q->label);
+	return n < 0 ? NULL : why;
+}
+
 /* What the label was given to first is gone: that the candidate is something else is known all the same. */
 static int decide_without(struct question *q)
 {
 	if (*q->candidate.held)
 		return find_way_on(q);
-	return hold(q, strdup("nothing else was committed under its label to hold it against; give --against"));
+	return hold(q, why_alone(q));
 }
 
 static int ask(struct question *q)

@@ -205,8 +205,9 @@ static int find_labelled(struct question *q, enum label kind, bool others, struc
 	for (size_t i = 0; r == 0 && i < l->n; i++) {
 		*ret = l->v[i];
 		r = verify_is_one_save(q, &q->v->candidate, ret);
+		q->is_first |= r == 1;
 		if (r != 0)
-			return r < 0 ? r : -ENOENT; /* that is the first one */
+			return r < 0 ? r : -ENOENT;
 		r = means_another(q, ret);
 		if (r <= 0)
 			return r;

@@ -13,6 +13,7 @@ struct question {
 	struct holds_row candidate;
 	enum label kind; /* of its label */
 	int64_t label;   /* NO_LABEL: it has none */
+	bool is_first;   /* it is itself the first under its label */
 	struct stat file; /* outside, as it was before it was read */
 };
 
