@@ -232,6 +232,19 @@ P
     equal "$(answered 's["name"], s["metric"]["value"]')" "('β-1', 'nan')"
 }
 
+@test "an option that is given twice is refused, and a version is taken as pip writes it" {
+    save step_1.safetensors one
+    local f=$R/step_1.safetensors
+    refused 2 "$EXPFS" select "$f" --metric loss=1 --metric acc=2
+    [[ $MESSAGE == *"--metric is given twice"* ]]
+    refused 2 "$EXPFS" select "$f" --software torch=2.1 --software torch=2.2
+    [[ $MESSAGE == *"torch=2.2"*twice* ]]
+    refused 2 "$EXPFS" verify "$f" --against "$f" --against "$f"
+    refused 1 "$EXPFS" show best --store "$STORE"
+    selects "$f" --software torch==2.1 --software numpy=1.26
+    equal "$(answered 's["software"]')" "{'torch': '2.1', 'numpy': '1.26'}"
+}
+
 @test "with --against a selection is made only if the tensors are the same, and else answered as by verify" {
     save step_7.safetensors seven
     save step_9.safetensors nine

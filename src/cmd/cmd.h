@@ -29,7 +29,8 @@ struct cmd_option {
 };
 #define CMD_OPTIONS_MAX 10
 
-/* Parses the options of argv; the operands begin at optind then. What is wrong was told. */
+/* Parses the options of argv; the operands begin at optind then. A value is NULL before, and is given once. What is wrong was
+ * told. */
 enum op_exit cmd_options(int argc, char **argv, const struct cmd_option *options);
 
 /* Says what is wrong with an option: c is what getopt_long() gave, whose short

@@ -79,6 +79,10 @@ enum op_exit cmd_options(int argc, char **argv, const struct cmd_option *options
 	while ((c = getopt_long(argc, argv, ":", long_options, NULL)) >= 0) {
 		if (c >= CMD_OPTIONS_MAX)
 			return cmd_bad_option(argc, argv, c);
+		if (options[c].value && *options[c].value) {
+			log_msg("%s: --%s is given twice; see: expfs help %s", argv[0], options[c].name, argv[0]);
+			return OP_USAGE;
+		}
 		if (options[c].value) {
 			*options[c].value = optarg;
 		} else if (options[c].flag) {

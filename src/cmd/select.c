@@ -48,6 +48,9 @@ static enum op_exit put_software(struct ask *a, const json_t *list)
 
 		if (!name)
 			return usage(json_string_value(arg), "software is NAME=VERSION");
+		if (json_object_get(software, name))
+			return usage(json_string_value(arg), "software of that name is given twice");
+		version += *version == '='; /* NAME==VERSION, as pip writes it */
 		if (json_object_set_new(software, name, json_string(version)) < 0)
 			return OP_FAILED;
 	}
@@ -135,7 +138,7 @@ const struct command cmd_select = {
 		"  --against X      select it only if its tensors are those of X (expfs help\n"
 		"                   verify); else the answer is that of verify\n"
 		"  --source COMMIT  the commit of the training's source\n"
-		"  --software N=V   a program and its version; may be given again\n"
+		"  --software N=V   a program and its version, or N==V; may be given again\n"
 		"  --store STORE    the store, mounted or not\n"
 		"  --json           the answer as JSON\n"
 		"\n"
