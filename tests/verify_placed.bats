@@ -59,6 +59,19 @@ whole() { [[ $(xattr "$1" user.expfs.complete) == 1 ]]; }
     equal "$(verdict 0 "$R/late_step_6.safetensors" --against "$R/step_5.safetensors")" ACCEPT
 }
 
+@test "of several checkpoints of a step branch and load take one that holds it, not a late capture that was saved after it" {
+    save step_4.safetensors state4
+    save step_5.safetensors state5
+    save late_step_4.safetensors state5
+    save later_step_4.safetensors state5
+    wait_read later_step_4.safetensors
+    "$EXPFS" branch cont --from "r@4" --store "$STORE" >/dev/null 3>&-
+    equal "$(ls "$MNT/runs/cont")" $'config.yaml\nstep_4.safetensors'
+    rm "$R/step_4.safetensors" "$MNT/runs/cont/step_4.safetensors"
+    "$EXPFS" branch only --from "r@4" --store "$STORE" >/dev/null 3>&-
+    equal "$(ls "$MNT/runs/only")" $'config.yaml\nlater_step_4.safetensors'
+}
+
 @test "a directory that branch put in place is read" {
     save_dir 7 state7
     "$EXPFS" branch cont --from "r@7" --store "$STORE" >/dev/null 3>&-

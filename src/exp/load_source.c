@@ -10,6 +10,7 @@
 #include "exp/experiment.h"
 #include "exp/state.h"
 #include "exp/step.h"
+#include "meta/weights.h"
 
 int load_fail(char **ret_error, int r, const char *fmt, ...)
 {
@@ -88,6 +89,7 @@ struct search {
 	struct tracked_row run, checkpoint; /* id 0: there is none */
 	struct version_row version;         /* of the checkpoint */
 	struct version_row last;            /* of its experiment that has its step */
+	bool wrong;  /* it holds the weights of another label */
 	size_t skip; /* of a path, to what is below the run */
 	char **ret_error;
 };
@@ -259,14 +261,20 @@ static bool is_name_only(const struct experiment_row *e)
 static int take_if_named(void *arg, const struct version_row *v, uint64_t parent, const char *name, size_t len)
 {
 	struct search *q = arg;
-	bool named = step_is_in_name(name, len, v->is_dir);
+	struct holds_row h;
+	bool wrong;
 
-	if (named)
+	if (!step_is_in_name(name, len, v->is_dir))
+		return 0;
+	wrong = holds_get(q->db, v->id, &h) == 0 && *h.held;
+	if (!wrong || !q->wrong)
 		q->version = *v;
-	return named;
+	q->wrong = wrong;
+	return !wrong;
 }
 
-/* Of a step the last one, or the last one that has it in its name. */
+/* Of a step the last one, or the last one that has it in its name, and does not hold the weights of another if one is known
+ * that does not. */
 static int find_version(struct search *q, uint64_t run)
 {
 	uint64_t experiment = q->s->experiment.id;
