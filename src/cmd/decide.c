@@ -65,6 +65,6 @@ const struct command cmd_decide = {
 		"  --store DIR    the store, mounted or not\n"
 		"  --json         the answer as JSON\n"
 		"\n"
-		"Exit status 1: there is no such selection, or several branches have one (expfs help\n"
-		"select says how it is written).\n",
+		"Exit status 1: there is no such selection, or several branches have one; expfs\n"
+		"help select says how it is written.\n",
 };
