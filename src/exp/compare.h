@@ -33,8 +33,8 @@ struct comparison {
 };
 
 /* a and b have to stay until it is freed. Names count but for "module" and "_orig_mod" in them, and for a prefix that
- * all of one side have. Two of one name in a file are not told. What is beside the model is compared where both have it, states of random numbers not.
- * -ENOMEM. */
+ * all of one side have. Two of one name in a file are not told. What is beside the model is compared where both have it,
+ * states of random numbers not. -ENOMEM. */
 int compare_weights(const struct weights *a, const struct weights *b, struct comparison *ret);
 void comparison_free(struct comparison *c);
 #define _cleanup_comparison_ _cleanup_(comparison_free)

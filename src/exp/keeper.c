@@ -16,6 +16,7 @@
 #include "exp/settle.h"
 #include "exp/weigh.h"
 #include "meta/content.h"
+#include "util/list.h"
 #include "util/log.h"
 
 #define TICK_NS 2000000000ll
@@ -27,11 +28,6 @@
  * cannot wait for a round. */
 static _Thread_local bool at_work;
 
-struct ids {
-	uint64_t *v;
-	size_t n, room;
-};
-
 struct keeper {
 	struct expfs *ex;
 	pthread_t thread[5];
@@ -39,27 +35,12 @@ struct keeper {
 	pthread_mutex_t lock;
 	pthread_cond_t wake_keeper, wake_reaper, wake_sealer, wake_judge, wake_weigher;
 	bool stop;
-	struct ids forgotten; /* inodes without a name that the kernel has forgotten */
-	struct ids doomed;    /* objects without a row */
+	struct id_list forgotten; /* inodes without a name that the kernel has forgotten */
+	struct id_list doomed;    /* objects without a row */
 	pthread_mutex_t reap_lock, round_lock;
 	uint64_t removed; /* objects */
 	int64_t next_tick; /* monotonic; the keeper thread's own */
 };
-
-static bool ids_add(struct ids *l, uint64_t id)
-{
-	if (l->n == l->room) {
-		size_t room = l->room ? l->room * 2 : 256;
-		uint64_t *v = realloc(l->v, room * sizeof(*v));
-
-		if (!v)
-			return false;
-		l->v = v;
-		l->room = room;
-	}
-	l->v[l->n++] = id;
-	return true;
-}
 
 void keeper_forgotten(struct expfs *ex, uint64_t ino)
 {
@@ -68,7 +49,7 @@ void keeper_forgotten(struct expfs *ex, uint64_t ino)
 	if (!k)
 		return;
 	scoped_lock(&k->lock);
-	if (ids_add(&k->forgotten, ino) && (k->forgotten.n == 1 || k->forgotten.n == REAP_BATCH))
+	if (id_list_add(&k->forgotten, ino) == 0 && (k->forgotten.n == 1 || k->forgotten.n == REAP_BATCH))
 		pthread_cond_signal(&k->wake_reaper);
 }
 
@@ -91,7 +72,7 @@ void keeper_remove(struct expfs *ex, uint64_t object)
 		return;
 	}
 	scoped_lock(&k->lock);
-	if (!ids_add(&k->doomed, object))
+	if (id_list_add(&k->doomed, object) < 0)
 		meta_left_garbage(ex->meta);
 }
 
@@ -158,7 +139,7 @@ static int reap(struct keeper *k)
 		return p.n;
 	pthread_mutex_lock(&k->lock);
 	while (p.n > 0)
-		ids_add(&k->forgotten, p.ino[--p.n]);
+		id_list_add(&k->forgotten, p.ino[--p.n]);
 	pthread_mutex_unlock(&k->lock);
 	return r;
 }
@@ -212,11 +193,11 @@ static void reap_left_over(struct expfs *ex)
 /* With round_lock held. */
 static void remove_doomed(struct keeper *k)
 {
-	struct ids doomed;
+	struct id_list doomed;
 
 	pthread_mutex_lock(&k->lock);
 	doomed = k->doomed;
-	k->doomed = (struct ids){ 0 };
+	k->doomed = (struct id_list){ 0 };
 	pthread_mutex_unlock(&k->lock);
 	/* A sync that failed meanwhile may have taken the error of this one. */
 	if (expfs_sync_result(k->ex, meta_sync(k->ex->meta)) < 0 || atomic_load(&k->ex->read_only))

@@ -26,8 +26,9 @@ void selection_text(uint64_t id, char ret[static SELECTION_TEXT]);
 /* Its branch, to be freed. */
 int selection_branch(struct expfs *ex, uint64_t run, char **ret);
 
-/* The one that a text names to who stands in the directory near, a path of the room exp (NULL: outside). -ENOENT; -EEXIST: that name is
- * in several branches. *ret_names, to be freed, has those with either, as "BRANCH:NAME (sel-NUMBER), …", or is NULL. */
+/* The one that a text names to who stands in the directory near, a path of the room exp (NULL: outside). -ENOENT;
+ * -EEXIST: that name is in several branches. *ret_names, to be freed, has those with either, as "BRANCH:NAME
+ * (sel-NUMBER), …", or is NULL. */
 int selection_find(struct expfs *ex, const char *text, const char *near, struct ledger_row *ret, char **ret_names);
 
 /* Adds the record row->record of a selection of v under row->name, and syncs it. The objects that v consists of are on

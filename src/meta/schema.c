@@ -73,15 +73,16 @@
  *   weights  of a sealed content: n tensors, and the digests of the first of them, 16 bytes each, zeros: not told
  *            (format/identity.h); parts: what else is in it; why: it cannot be read
  *   unread   complete versions of checkpoints whose weights are to be read
- *   holds    run: tracked path of the run or root of a version; step, epoch: its labels, -1: none; parts: what else is in it; model: the identity of its
- *            weights, NULL: not told; held: the label that these were first committed under, if it is another, and other: the
- *            version that was
+ *   holds    run: tracked path of the run or root of a version; step, epoch: its labels, -1: none; parts: what
+ *            else is in it; model: the identity of its weights, NULL: not told; held: the label that these were
+ *            first committed under, if it is another, and other: the version that was
  *
  * What refers to an object is asked of inode_object, undo_old, version_object and
  * member_object, never counted.
  *
- * Format 4 had no ledger, read fewer files for their weights, and took the integers alone of quantised tensors. Format 3 did not know of weights, and kept no branches of removed runs. Format 2 had no tracked paths. Format 1 had undo rows that nobody wrote, and synced 0
- * for whatever was changed in place. */
+ * Format 4 had no ledger, read fewer files for their weights, and took the integers alone of quantised tensors.
+ * Format 3 did not know of weights, and kept no branches of removed runs. Format 2 had no tracked paths. Format 1
+ * had undo rows that nobody wrote, and synced 0 for whatever was changed in place. */
 #include "meta/schema.h"
 
 #include <stdio.h>

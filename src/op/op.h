@@ -52,11 +52,13 @@ enum op_exit op_branch(struct expfs *ex, const struct op_caller *caller, const j
  * there, {"error"} says so. */
 enum op_exit op_log(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
-/* op/show.c: {"hash": the begin of one, or with "step" a checkpoint of it, or "path" and "n": version or 0: the last one, or "selection"} → {"selection", "others"} (selection_ledger()), or {"experiment": as of
- * experiments_entry(), with "branches", "head_of", "children": [hash], "HP", "MODEL", "DATA": digest where there is one,
- * "files": {"HP": [{"path", "found": path}], …}}; or of a path {"path", "role", "directory": bool, "there": bool, "held":
- * bool, "version", "versions": count, "last": is it the last one, "mtime", "size", "complete", "step": n or null, "digest": hex or null,
- * "experiment": hash or null, "branch": name or null, "selections": as of selection_list_of()}. OP_NO: nothing is known of it, {"error"} says so. */
+/* op/show.c: {"hash": the begin of one, or with "step" a checkpoint of it, or "path" and "n": version or 0: the last
+ * one, or "selection"} → {"selection", "others"} (selection_ledger()), or {"experiment": as of experiments_entry(), with
+ * "branches", "head_of", "children": [hash], "HP", "MODEL", "DATA": digest where there is one, "files": {"HP": [{"path",
+ * "found": path}], …}}; or of a path {"path", "role", "directory": bool, "there": bool, "held": bool, "version",
+ * "versions": count, "last": is it the last one, "mtime", "size", "complete", "step": n or null, "digest": hex or null,
+ * "experiment": hash or null, "branch": name or null, "selections": as of selection_list_of()}. OP_NO: nothing is known
+ * of it, {"error"} says so. */
 enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/history.c: {"path"} → {"path", "named": {"path" or "path_hex", "n"} where a "selection" or a path in a view history/ named
@@ -78,12 +80,12 @@ enum op_exit op_signal(struct expfs *ex, const struct op_caller *caller, const j
  * a path that counts where it is there}. */
 
 /* op/verify.c: {what names a version, and "against": likewise, or {"file": absolute path outside of the store}, or
- * absent: the first version under its label} → {"path", "version", "held": does the path hold that, "answer": ACCEPT, RECOVER,
- * RECAPTURE, RERUN or HOLD, "exit": that of the command, "why": or null, "reference": {"path", "version", "step", "epoch",
- * "label": what is wrong with these or null},
- * {"file"} or null, "model" and "beside": {"equal", "tied", "content", "type", "shape", "missing", "extra", "untold": tensors},
- * "different": [{"name", "difference"}], "holds": [version as reference], "part_of": likewise, "instead": likewise or null, "control": likewise, null:
- * one bit was changed, "control_differs": tensors}. OP_NO: nothing is known of a path, {"error"} says so. */
+ * absent: the first version under its label} → {"path", "version", "held": does the path hold that, "answer": ACCEPT,
+ * RECOVER, RECAPTURE, RERUN or HOLD, "exit": that of the command, "why": or null, "reference": {"path", "version",
+ * "step", "epoch", "label": what is wrong with these or null}, {"file"} or null, "model" and "beside": {"equal", "tied",
+ * "content", "type", "shape", "missing", "extra", "untold": tensors}, "different": [{"name", "difference"}], "holds":
+ * [version as reference], "part_of": likewise, "instead": likewise or null, "control": likewise, null: one bit was
+ * changed, "control_differs": tensors}. OP_NO: nothing is known of a path, {"error"} says so. */
 enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/select.c: {what names a version, "name", "label": step or absent: its own, "metric": {"name", "value": text}, "against": as of
@@ -93,11 +95,12 @@ enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const j
 enum op_exit op_select(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 enum op_exit op_decide(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
-/* op/diff.c: {"a": what names a version, "b": likewise} → {"a": {"path", "version"}, "b", "role", and of
- * checkpoints "tensors": [{"name", "model": bool, "difference", "a": {"type", "shape"} or null, "b", "elements", "changed", "max",
- * "cosine": or null}], "counts": {"equal", "tied", "content", "type", "shape", "added", "removed", "untold"}; of configurations "keys": [{"key", "a": JSON text or null, "a_type", "b", "b_type"}]; of
- * data snapshots "ids": {"added": [id], "removed", "changed", "n_added", "n_removed", "n_changed"}}. OP_NO: nothing is known of a path,
- * or it cannot be read; {"error"} says so. */
+/* op/diff.c: {"a": what names a version, "b": likewise} → {"a": {"path", "version"}, "b", "role", and of checkpoints
+ * "tensors": [{"name", "model": bool, "difference", "a": {"type", "shape"} or null, "b", "elements", "changed", "max",
+ * "cosine": or null}], "counts": {"equal", "tied", "content", "type", "shape", "added", "removed", "untold"}; of
+ * configurations "keys": [{"key", "a": JSON text or null, "a_type", "b", "b_type"}]; of data snapshots "ids": {"added":
+ * [id], "removed", "changed", "n_added", "n_removed", "n_changed"}}. OP_NO: nothing is known of a path, or it cannot be
+ * read; {"error"} says so. */
 enum op_exit op_diff(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/fsck.c: {"repair": bool} → {"clean": bool, "problems": [{"kind", "path",

@@ -19,10 +19,10 @@ json_t *selection_args_beside(const json_t *args, const char *path);
 /* {"selection": sel-NUMBER, "name", "branch", "current": bool}, by which an answer tells which selection was meant. */
 int selection_head(struct expfs *ex, const struct ledger_row *row, json_t **ret);
 
-/* The same with {"path", "version": n, "held": the store has that version,
- * "found": path where it is read, or null, "label": what is wrong with its label or null (op/labels.h), "step", "metric": {"name", "value"}, "selected_at", "captured_at", "completed_at",
- * "capture", "sha256", "model", "tensors", "experiment", "source", "software": {name: version}}, each null where it is not
- * known. */
+/* The same with {"path", "version": n, "held": the store has that version, "found": path where it is read, or null,
+ * "label": what is wrong with its label or null (op/labels.h), "step", "metric": {"name", "value"}, "selected_at",
+ * "captured_at", "completed_at", "capture", "sha256", "model", "tensors", "experiment", "source", "software": {name:
+ * version}}, each null where it is not known. */
 int selection_json(struct expfs *ex, const struct ledger_row *row, json_t **ret);
 
 /* The same with "decisions": [{"decision", "by", "note", "time"}]; and a list of the other selections of its name, those

@@ -85,8 +85,8 @@ static int background_json(struct expfs *ex, json_t **ret)
 	}
 	if (r < 0)
 		return r;
-	*ret = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "unread", (json_int_t)w.unread, "unjudged", (json_int_t)w.unjudged, "due", (json_int_t)w.due,
-			 "moved", (json_int_t)w.moved, "events", (json_int_t)w.events, "unsynced", (json_int_t)w.unsynced,
+	*ret = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "unread", (json_int_t)w.unread, "unjudged",
+			 (json_int_t)w.unjudged, "due", (json_int_t)w.due, "moved", (json_int_t)w.moved, "events", (json_int_t)w.events, "unsynced", (json_int_t)w.unsynced,
 			 "removals", (json_int_t)keeper_waiting(ex), "untold", (json_int_t)atomic_load(&ex->untold));
 	return *ret ? 0 : -ENOMEM;
 }

@@ -175,9 +175,10 @@ static json_t *answer(struct expfs *ex, const char *path, const struct version_r
 		      json_t *reference)
 {
 	return json_pack("{s:o, s:I, s:b, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "path", reply_path(path),
-			 "version", (json_int_t)candidate->n, "held", is_held(ex, candidate), "answer", verdicts[v->verdict].name, "exit", verdicts[v->verdict].exit, "why", v->why ? reply_text(v->why) : json_null(),
-			 "reference", reference, "model", counts_json(v->comparison.count), "beside",
-			 counts_json(v->comparison.other_count), "different", names_json(&v->comparison), "holds", versions_json(ex, v->held, v->n_held), "part_of",
+			 "version", (json_int_t)candidate->n, "held", is_held(ex, candidate), "answer", verdicts[v->verdict].name,
+			 "exit", verdicts[v->verdict].exit, "why", v->why ? reply_text(v->why) : json_null(), "reference", reference,
+			 "model", counts_json(v->comparison.count), "beside", counts_json(v->comparison.other_count), "different",
+			 names_json(&v->comparison), "holds", versions_json(ex, v->held, v->n_held), "part_of",
 			 versions_json(ex, v->part_of, v->n_part_of), "instead",
 			 v->verdict == VERDICT_RECOVER || v->verdict == VERDICT_RERUN ? version_json(ex, v->instead) : json_null(),
 			 "control", version_json(ex, v->control), "control_differs", (json_int_t)v->control_differs);
