@@ -11,7 +11,6 @@
 #include "exp/settle.h"
 #include "format/utf8.h"
 #include "meta/tracked.h"
-#include "util/list.h"
 
 #define NAMES_MAX 20 /* candidates that are named */
 
@@ -148,36 +147,11 @@ int selection_branch(struct expfs *ex, uint64_t run, char **ret)
 
 /* Finding */
 
-struct found {
-	struct ledger_row *v;
-	size_t n;
-};
-
-static void found_free(struct found *f)
-{
-	for (size_t i = 0; i < f->n; i++)
-		ledger_row_free(&f->v[i]);
-	free(f->v);
-}
-
-static int add_found(void *arg, const struct ledger_row *row)
-{
-	struct found *f = arg;
-	struct ledger_row *v = array_grow(f->v, f->n, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	f->v = v;
-	v[f->n] = *row;
-	v[f->n].record = strdup(row->record);
-	return v[f->n++].record ? 0 : -ENOMEM;
-}
-
-static int list_named(struct expfs *ex, const char *name, struct found *f)
+static int list_named(struct expfs *ex, const char *name, struct ledger_rows *f)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-	return ledger_list_named(db, name, add_found, f);
+	return ledger_list_named(db, name, ledger_rows_add, f);
 }
 
 static int find_id(struct expfs *ex, const char *text, struct ledger_row *ret)
@@ -193,7 +167,7 @@ static int find_id(struct expfs *ex, const char *text, struct ledger_row *ret)
 }
 
 /* Those of one branch alone stay. */
-static int keep_branch(struct expfs *ex, struct found *f, const char *branch, size_t len)
+static int keep_branch(struct expfs *ex, struct ledger_rows *f, const char *branch, size_t len)
 {
 	size_t n = 0, all = f->n;
 	int r = 0;
@@ -211,7 +185,7 @@ static int keep_branch(struct expfs *ex, struct found *f, const char *branch, si
 	return r;
 }
 
-static int tell_names(struct expfs *ex, const struct found *f, char **ret)
+static int tell_names(struct expfs *ex, const struct ledger_rows *f, char **ret)
 {
 	_cleanup_free_ char *text = strdup("");
 
@@ -260,7 +234,7 @@ static int rank(struct expfs *ex, uint64_t run, const char *near, size_t *ret)
 }
 
 /* Those of the best rank stay. */
-static int keep_near(struct expfs *ex, struct found *f, const char *near)
+static int keep_near(struct expfs *ex, struct ledger_rows *f, const char *near)
 {
 	size_t best = near && run_length(ex, near) > 0 ? RANK_AROUND : RANK_GONE, kept = 0;
 
@@ -283,7 +257,7 @@ static int keep_near(struct expfs *ex, struct found *f, const char *near)
 	return 0;
 }
 
-static int choose(struct expfs *ex, struct found *f, const char *near, char **ret_names)
+static int choose(struct expfs *ex, struct ledger_rows *f, const char *near, char **ret_names)
 {
 	_cleanup_free_ char *names = NULL;
 	int r = f->n > 0 ? tell_names(ex, f, &names) : 0;
@@ -299,7 +273,7 @@ static int choose(struct expfs *ex, struct found *f, const char *near, char **re
 
 int selection_find(struct expfs *ex, const char *text, const char *near, struct ledger_row *ret, char **ret_names)
 {
-	_cleanup_(found_free) struct found f = { 0 };
+	_cleanup_ledger_rows_ struct ledger_rows f = { 0 };
 	const char *colon = strrchr(text, ':'), *name = colon ? colon + 1 : text;
 	int r;
 

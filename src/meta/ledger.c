@@ -6,6 +6,7 @@
 #include "meta/db.h"
 #include "meta/root.h"
 #include "meta/tracked.h"
+#include "util/list.h"
 
 #define LEDGER "SELECT id, run, name, kind, of, time, record FROM ledger "
 #define IS_SELECTION "kind=0 " /* as the indexes have it */
@@ -15,6 +16,26 @@ void ledger_row_free(struct ledger_row *row)
 {
 	free(row->record);
 	*row = (struct ledger_row){ 0 };
+}
+
+int ledger_rows_add(void *arg, const struct ledger_row *row)
+{
+	struct ledger_rows *l = arg;
+	struct ledger_row *v = array_grow(l->v, l->n, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	l->v = v;
+	v[l->n] = *row;
+	v[l->n].record = strdup(row->record);
+	return v[l->n++].record ? 0 : -ENOMEM;
+}
+
+void ledger_rows_free(struct ledger_rows *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		ledger_row_free(&l->v[i]);
+	free(l->v);
 }
 
 int ledger_run(struct db *db, uint64_t run, uint64_t *ret)

@@ -24,6 +24,15 @@ struct ledger_row {
 void ledger_row_free(struct ledger_row *row);
 #define _cleanup_ledger_row_ _cleanup_(ledger_row_free)
 
+/* Copies of rows; ledger_rows_add() is a ledger_fn, whose arg is the list. */
+struct ledger_rows {
+	struct ledger_row *v;
+	size_t n;
+};
+int ledger_rows_add(void *arg, const struct ledger_row *row);
+void ledger_rows_free(struct ledger_rows *l);
+#define _cleanup_ledger_rows_ _cleanup_(ledger_rows_free)
+
 /* What stands for a branch in the ledger, from the number that tracked.run has: that itself, but for the first branch of a
  * root at the top, which is the same as that of the run there. */
 int ledger_run(struct db *db, uint64_t run, uint64_t *ret);

@@ -8,7 +8,6 @@
 #include "exp/tracked_dir.h"
 #include "op/labels.h"
 #include "op/reply.h"
-#include "util/list.h"
 
 static bool is_there(struct expfs *ex, const char *path)
 {
@@ -220,39 +219,14 @@ static json_t *decision_json(const struct ledger_row *row)
 }
 
 /* All rows of one name, of which each has the reader given back before it is looked at. */
-struct rows {
-	struct ledger_row *v;
-	size_t n;
-};
-
-static void rows_free(struct rows *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		ledger_row_free(&l->v[i]);
-	free(l->v);
-}
-
-static int add_row(void *arg, const struct ledger_row *row)
-{
-	struct rows *l = arg;
-	struct ledger_row *v = array_grow(l->v, l->n, sizeof(*v));
-
-	if (!v)
-		return -ENOMEM;
-	l->v = v;
-	v[l->n] = *row;
-	v[l->n].record = strdup(row->record);
-	return v[l->n++].record ? 0 : -ENOMEM;
-}
-
-static int list_name(struct expfs *ex, const struct ledger_row *row, struct rows *l)
+static int list_name(struct expfs *ex, const struct ledger_row *row, struct ledger_rows *l)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-	return ledger_list_name(db, row->run, row->name, add_row, l);
+	return ledger_list_name(db, row->run, row->name, ledger_rows_add, l);
 }
 
-static int with_decisions(struct expfs *ex, const struct rows *l, const struct ledger_row *row, json_t **ret)
+static int with_decisions(struct expfs *ex, const struct ledger_rows *l, const struct ledger_row *row, json_t **ret)
 {
 	json_t *decisions;
 	int r = selection_json(ex, row, ret);
@@ -268,7 +242,7 @@ static int with_decisions(struct expfs *ex, const struct rows *l, const struct l
 
 int selection_ledger(struct expfs *ex, const struct ledger_row *row, json_t **ret, json_t **ret_others)
 {
-	_cleanup_(rows_free) struct rows l = { 0 };
+	_cleanup_ledger_rows_ struct ledger_rows l = { 0 };
 	int r = list_name(ex, row, &l);
 
 	*ret = NULL;
@@ -286,16 +260,16 @@ int selection_ledger(struct expfs *ex, const struct ledger_row *row, json_t **re
 	return r;
 }
 
-static int list_version(struct expfs *ex, const struct version_row *v, struct rows *l)
+static int list_version(struct expfs *ex, const struct version_row *v, struct ledger_rows *l)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-	return ledger_list_version(db, v->id, add_row, l);
+	return ledger_list_version(db, v->id, ledger_rows_add, l);
 }
 
 int selection_list_of(struct expfs *ex, const struct version_row *v, json_t *list)
 {
-	_cleanup_(rows_free) struct rows l = { 0 };
+	_cleanup_ledger_rows_ struct ledger_rows l = { 0 };
 	int r = list_version(ex, v, &l);
 
 	for (size_t i = 0; i < l.n && r == 0; i++) {
@@ -308,11 +282,11 @@ int selection_list_of(struct expfs *ex, const struct version_row *v, json_t *lis
 	return r;
 }
 
-static int list_experiment(struct expfs *ex, uint64_t experiment, struct rows *l)
+static int list_experiment(struct expfs *ex, uint64_t experiment, struct ledger_rows *l)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-	return ledger_list_experiment(db, experiment, add_row, l);
+	return ledger_list_experiment(db, experiment, ledger_rows_add, l);
 }
 
 /* 1: he could find it; 0: he could not, or it is gone. */
@@ -334,7 +308,7 @@ static int find_visible(struct expfs *ex, struct cred *cred, uint64_t version, c
 
 int selection_list_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, json_t *list)
 {
-	_cleanup_(rows_free) struct rows l = { 0 };
+	_cleanup_ledger_rows_ struct ledger_rows l = { 0 };
 	int r = list_experiment(ex, experiment, &l);
 
 	for (size_t i = 0; i < l.n && r >= 0; i++) {
