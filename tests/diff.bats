@@ -2,13 +2,7 @@
 
 load lib
 
-setup() {
-    scratch
-    store_init
-    mount_store
-    R=$MNT/runs/r
-    mkdir -p "$R"
-}
+setup() { mount_run; }
 
 teardown() { cleanup; }
 

@@ -3,13 +3,7 @@
 load lib
 load status
 
-setup() {
-    scratch
-    store_init
-    mount_store
-    R=$MNT/runs/r
-    mkdir "$R"
-}
+setup() { mount_run; }
 teardown() { cleanup; }
 
 # weights PATH TENSOR [SEED]: a safetensors file with one tensor of 6 numbers; with a fourth argument that is run

@@ -97,6 +97,16 @@ mount_store() {
     [[ -d $D || ! -w $MNT ]] || mkdir "$D"
 }
 
+# mount_run: a store is mounted, with a run R in it, of which V are the views
+mount_run() {
+    scratch
+    store_init
+    mount_store
+    R=$MNT/runs/r
+    V=$MNT/branches/r
+    mkdir -p "$R"
+}
+
 umount_store() { timeout 120 "$EXPFS" umount "$MNT" 3>&-; }
 
 remount() {

@@ -3,14 +3,7 @@
 
 load lib
 
-setup() {
-    scratch
-    store_init
-    mount_store
-    R=$MNT/runs/r
-    V=$MNT/branches/r
-    mkdir "$R"
-}
+setup() { mount_run; }
 teardown() { cleanup; }
 
 save() { checkpoint zip "$1" 10000 "$2"; }

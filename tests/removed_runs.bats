@@ -2,13 +2,7 @@
 
 load lib
 
-setup() {
-    scratch
-    store_init
-    mount_store
-    R=$MNT/runs/r
-    mkdir "$R"
-}
+setup() { mount_run; }
 teardown() { cleanup; }
 
 # save PATH SEED [SIZE]: a whole checkpoint, which is kept in SCRATCH/SEED, too

@@ -2,13 +2,7 @@
 
 load lib
 
-setup() {
-    scratch
-    store_init
-    mount_store
-    R=$MNT/runs/r
-    mkdir "$R"
-}
+setup() { mount_run; }
 teardown() { cleanup; }
 
 save() { checkpoint safetensors "$R/step_$1.safetensors" 20000 "${2:-1}"; }

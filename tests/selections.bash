@@ -1,11 +1,7 @@
 # What select.bats and ledger.bats share.
 
 setup() {
-    scratch
-    store_init
-    mount_store
-    R=$MNT/runs/r
-    mkdir "$R"
+    mount_run
     echo "lr: 0.1" >"$R/config.yaml"
 }
 teardown() { cleanup; }

@@ -3,13 +3,7 @@
 load lib
 load weights
 
-setup() {
-    scratch
-    store_init
-    mount_store
-    R=$MNT/runs/r
-    mkdir -p "$R"
-}
+setup() { mount_run; }
 
 teardown() { cleanup; }
 

@@ -4,11 +4,7 @@ load lib
 load weights
 
 setup() {
-    scratch
-    store_init
-    mount_store
-    R=$MNT/runs/r
-    mkdir -p "$R"
+    mount_run
     local s
     for s in 1 2; do
         save step_$s.pt "{'model': {'backbone.conv.w': w('c$s'), 'backbone.norm': w('n$s'), 'head.w': w('h$s')},

@@ -4,11 +4,7 @@ load lib
 load weights
 
 setup() {
-    scratch
-    store_init
-    mount_store
-    R=$MNT/runs/r
-    mkdir -p "$R"
+    mount_run
     echo "lr: 0.1" >"$R/config.yaml"
 }
 
