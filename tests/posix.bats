@@ -17,7 +17,7 @@ teardown() { cleanup; }
 
 @test "O_APPEND, O_TRUNC, O_EXCL, O_PATH and the umask do what they do on a disk" { check basic flags; }
 @test "O_DIRECT writes and reads the same bytes as the page cache sees" { check basic direct; }
-@test "a file deleted while open keeps its bytes and leaves no placeholder" { check basic unlinked_open; }
+@test "a file deleted while open keeps its bytes and leaves no hidden name" { check basic unlinked_open; }
 @test "a file made anew under a name is another inode while the old one is open" { check basic recreated; }
 @test "hard links are one inode with one content, one mode and a true count" { check basic hard_links; }
 @test "a symbolic link has the size of its target and gives it back byte for byte" { check basic symbolic_links; }
