@@ -18,6 +18,7 @@
 #include "meta/weights.h"
 #include "meta/xattr.h"
 #include "store/digest.h"
+#include "util/hex.h"
 #include "util/io.h"
 #include "view.h"
 
@@ -107,8 +108,7 @@ static int hex(const uint8_t *digest, size_t n, char **ret)
 
 	if (!s)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		snprintf(s + 2 * i, 3, "%02x", digest[i]);
+	hex_text(digest, n, s);
 	*ret = s;
 	return 0;
 }

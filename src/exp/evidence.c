@@ -10,6 +10,7 @@
 #include "meta/content.h"
 #include "meta/dirent.h"
 #include "store/object.h"
+#include "util/hex.h"
 #include "util/io.h"
 
 #define PIECE ((size_t)1 << 20)
@@ -49,8 +50,7 @@ static int sum_text(EVP_MD_CTX *c, char ret[static SHA256_TEXT])
 
 	if (!EVP_DigestFinal_ex(c, digest, NULL))
 		return -ENOMEM;
-	for (size_t i = 0; i < (SHA256_TEXT - 1) / 2; i++)
-		snprintf(ret + 2 * i, 3, "%02x", digest[i]);
+	hex_text(digest, (SHA256_TEXT - 1) / 2, ret);
 	return 0;
 }
 
@@ -198,8 +198,7 @@ static int sum_line(EVP_MD_CTX *c, const struct line *l)
 	char hex[XXH3_TEXT], number[24];
 	int r;
 
-	for (size_t i = 0; i < WEIGHTS_DIGEST; i++)
-		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+	hex_text(digest, WEIGHTS_DIGEST, hex);
 	r = sum_add(c, hex, strlen(hex));
 	if (r == 0)
 		r = sum_add(c, " ", 1);
@@ -273,8 +272,8 @@ static int find_tensors(struct expfs *ex, const struct version_row *v, weights_s
 	if (r < 0)
 		return r == -E2BIG ? 0 : r;
 	r = weights_model(&w, model);
-	for (size_t i = 0; r == 1 && i < WEIGHTS_DIGEST; i++)
-		snprintf(e->model + 2 * i, 3, "%02x", model[i]);
+	if (r == 1)
+		hex_text(model, WEIGHTS_DIGEST, e->model);
 	return r < 0 ? r : sum_tensors(&w, e->tensors);
 }
 

@@ -10,6 +10,7 @@
 #include "format/listing.h"
 #include "format/snapshot.h"
 #include "meta/content.h"
+#include "util/hex.h"
 
 #define VERSIONS_MAX 64      /* of a file that are tried until one parses */
 
@@ -250,12 +251,6 @@ int state_hp_text(struct expfs *ex, struct state_file *files, size_t n, char **r
 	return *ret ? 0 : -ENOMEM;
 }
 
-static void to_hex(const uint8_t *bytes, size_t n, char *ret)
-{
-	for (size_t i = 0; i < n; i++)
-		snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
-}
-
 /* What tells a content from others; of one that is live, as a sparse file may be, its number. */
 static int content_digest(struct db *db, const struct version_row *v, uint8_t ret[LISTING_DIGEST_SIZE])
 {
@@ -284,7 +279,7 @@ static int list_digest(struct expfs *ex, const struct items *l, bool alone, char
 	if (r == 0)
 		r = listing_finish(list, sum);
 	if (r == 0)
-		to_hex(sum, sizeof(sum), ret);
+		hex_text(sum, sizeof(sum), ret);
 	if (list)
 		listing_free(list);
 	return r;

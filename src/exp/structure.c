@@ -7,6 +7,7 @@
 #include "exp/entries.h"
 #include "exp/inside.h"
 #include "format/checkpoint_name.h"
+#include "util/hex.h"
 
 /* Texts of several files follow each other, as in a checkpoint of shards; they are digested one by one, for all of them
  * may be large. */
@@ -40,8 +41,7 @@ static int end(struct structure *s, char ret[SEGMENT_DIGEST + 1])
 
 	if (EVP_DigestFinal_ex(s->digest, digest, NULL) != 1)
 		return -ENOMEM;
-	for (size_t i = 0; i < sizeof(digest); i++)
-		snprintf(ret + 2 * i, 3, "%02x", digest[i]);
+	hex_text(digest, sizeof(digest), ret);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "format/json_value.h"
 #include "format/utf8.h"
 #include "format/yaml_value.h"
+#include "util/hex.h"
 
 #define AUDITOR_KEY "auditor_mode"
 #define AUDITOR_TEXT "\"" AUDITOR_KEY "\": false"
@@ -253,7 +254,6 @@ int hp_digest(const char *text, char ret[HP_DIGEST_LEN + 1])
 
 	if (!EVP_Digest(text, strlen(text), digest, &len, EVP_sha256(), NULL))
 		return -ENOMEM;
-	for (unsigned i = 0; i < HP_DIGEST_LEN / 2; i++)
-		sprintf(ret + (size_t)2 * i, "%02x", digest[i]);
+	hex_text(digest, HP_DIGEST_LEN / 2, ret);
 	return 0;
 }

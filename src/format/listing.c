@@ -1,4 +1,5 @@
 #include "format/listing.h"
+#include "util/hex.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -60,8 +61,7 @@ int listing_add(struct listing *l, const char *path, const uint8_t digest[LISTIN
 	r = remember(l, path, n);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < LISTING_DIGEST_SIZE; i++)
-		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+	hex_text(digest, LISTING_DIGEST_SIZE, hex);
 	hex[2 * LISTING_DIGEST_SIZE] = ' ';
 	if (!EVP_DigestUpdate(l->sha256, hex, sizeof(hex) - 1) || !EVP_DigestUpdate(l->sha256, path, n))
 		return -ENOMEM;

@@ -4,6 +4,7 @@
 #include "exp/checkpoint.h"
 #include "op/reply.h"
 #include "op/versions.h"
+#include "util/hex.h"
 
 static json_t *digest_json(const struct history_version *v)
 {
@@ -11,8 +12,7 @@ static json_t *digest_json(const struct history_version *v)
 
 	if (!v->has_digest)
 		return json_null();
-	for (size_t i = 0; i < CONTENT_DIGEST; i++)
-		snprintf(hex + 2 * i, 3, "%02x", v->digest[i]);
+	hex_text(v->digest, CONTENT_DIGEST, hex);
 	return json_string(hex);
 }
 

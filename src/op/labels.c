@@ -10,6 +10,7 @@
 #include "meta/tracked.h"
 #include "op/reply.h"
 #include "op/warning.h"
+#include "util/hex.h"
 #include "util/list.h"
 
 /* What a file holds is told to who may read it. */
@@ -189,8 +190,8 @@ int labels_entry(struct expfs *ex, uint64_t version, json_t **ret)
 		r = find_why(ex, &v, &why);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; h.told && i < WEIGHTS_DIGEST; i++)
-		snprintf(hex + 2 * i, 3, "%02x", h.model[i]);
+	if (h.told)
+		hex_text(h.model, WEIGHTS_DIGEST, hex);
 	*ret = json_pack("{s:b, s:o, s:o, s:o, s:o, s:o}", "read", 1, "model", *hex ? json_string(hex) : json_null(), "epoch",
 			 h.epoch == NO_LABEL ? json_null() : json_integer(h.epoch), "parts", parts_json(h.parts), "label",
 			 fault ? reply_text(fault) : json_null(), "why", why ? reply_text(why) : json_null());

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "exp/branch.h"
+#include "util/hex.h"
 
 /* Length of the UTF-8 character at s, 0 where there is none. */
 static size_t utf8_length(const unsigned char *s)
@@ -99,8 +100,7 @@ int reply_put_path(json_t *args, const char *path)
 	hex = malloc(2 * strlen(path) + 1);
 	if (!hex)
 		return -ENOMEM;
-	for (size_t i = 0; path[i]; i++)
-		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)path[i]);
+	hex_text(path, strlen(path), hex);
 	return json_object_set_new(args, "path_hex", json_string(hex)) < 0 ? -ENOMEM : 0;
 }
 

@@ -11,6 +11,7 @@
 #include "op/reply.h"
 #include "op/selection.h"
 #include "op/versions.h"
+#include "util/hex.h"
 
 struct family {
 	uint64_t of;
@@ -213,8 +214,8 @@ static enum op_exit show_path(struct expfs *ex, const char *path, const struct h
 		r = branch_by_id(ex, NULL, h->tracked.run, &b);
 	if (r < 0 && r != -ENOENT)
 		return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
-	for (size_t i = 0; v->has_digest && i < CONTENT_DIGEST; i++)
-		snprintf(hex + 2 * i, 3, "%02x", v->digest[i]);
+	if (v->has_digest)
+		hex_text(v->digest, CONTENT_DIGEST, hex);
 	*ret = json_pack("{s:o, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:b, s:b, s:o, s:o, s:o, s:o}", "path", reply_path(path), "role",
 			 role_name((enum role)h->tracked.role), "directory", h->tracked.is_dir, "there", h->tracked.ino != 0,
 			 "held", v->held, "version", (json_int_t)v->row.n, "versions", (json_int_t)h->n, "mtime",

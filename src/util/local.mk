@@ -1,6 +1,7 @@
 libexpfs_a_SOURCES += \
 	src/util/util.h \
 	src/util/fault.h \
+	src/util/hex.h \
 	src/util/edit_distance.c src/util/edit_distance.h \
 	src/util/io.c src/util/io.h \
 	src/util/list.c src/util/list.h \
