@@ -369,6 +369,8 @@ int expfs_init(const char *path, char **ret_error)
  * transaction may have synced. */
 static int write_result(struct expfs *ex, int r)
 {
+	if (meta_take_unread(ex->meta))
+		keeper_unread(ex);
 	if (meta_sync_failed(ex->meta))
 		expfs_fail(ex, "the store's disk failed a sync");
 	if (r != -EIO || !store_is_read_only(ex->store))

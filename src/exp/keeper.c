@@ -35,6 +35,7 @@ struct keeper {
 	pthread_mutex_t lock;
 	pthread_cond_t wake_keeper, wake_reaper, wake_sealer, wake_judge, wake_weigher;
 	bool stop;
+	bool unread; /* more, since the weigher began to look */
 	struct id_list forgotten; /* inodes without a name that the kernel has forgotten */
 	struct id_list doomed;    /* objects without a row */
 	pthread_mutex_t reap_lock, round_lock;
@@ -74,6 +75,17 @@ void keeper_remove(struct expfs *ex, uint64_t object)
 	scoped_lock(&k->lock);
 	if (id_list_add(&k->doomed, object) < 0)
 		meta_left_garbage(ex->meta);
+}
+
+void keeper_unread(struct expfs *ex)
+{
+	struct keeper *k = ex->keeper;
+
+	if (!k)
+		return;
+	scoped_lock(&k->lock);
+	k->unread = true;
+	pthread_cond_signal(&k->wake_weigher);
 }
 
 struct reap {
@@ -313,6 +325,19 @@ static int sweep_one(void *arg, uint64_t id, const char *name)
 	return 0;
 }
 
+/* Until then, or *wanted, or the end; whether it is not the end. */
+static bool rest(struct keeper *k, pthread_cond_t *wake, int64_t until, bool *wanted)
+{
+	struct timespec t = ns_timespec(until);
+
+	scoped_lock(&k->lock);
+	while (!k->stop && !(wanted && *wanted) && pthread_cond_timedwait(wake, &k->lock, &t) != ETIMEDOUT)
+		;
+	if (wanted)
+		*wanted = false;
+	return !k->stop;
+}
+
 static void *keeper_main(void *arg)
 {
 	struct keeper *k = arg;
@@ -320,19 +345,8 @@ static void *keeper_main(void *arg)
 	k->next_tick = monotonic_ns() + TICK_NS;
 	if (k->ex->last_end != META_CLEAN && object_each(k->ex->store, sweep_one, k) == 0)
 		meta_recovered(k->ex->meta);
-	pthread_mutex_lock(&k->lock);
-	while (!k->stop) {
-		struct timespec until = ns_timespec(k->next_tick);
-
-		while (!k->stop && pthread_cond_timedwait(&k->wake_keeper, &k->lock, &until) != ETIMEDOUT)
-			;
-		if (k->stop)
-			break;
-		pthread_mutex_unlock(&k->lock);
+	while (rest(k, &k->wake_keeper, k->next_tick, NULL))
 		tick(k);
-		pthread_mutex_lock(&k->lock);
-	}
-	pthread_mutex_unlock(&k->lock);
 	return NULL;
 }
 
@@ -340,18 +354,9 @@ static void *sealer_main(void *arg)
 {
 	struct keeper *k = arg;
 
-	pthread_mutex_lock(&k->lock);
-	while (!k->stop) {
-		struct timespec until = ns_timespec(monotonic_ns() + LOOK_NS);
-
-		while (!k->stop && pthread_cond_timedwait(&k->wake_sealer, &k->lock, &until) != ETIMEDOUT)
-			;
-		pthread_mutex_unlock(&k->lock);
-		if (!is_stopping(k) && !atomic_load(&k->ex->read_only))
+	while (rest(k, &k->wake_sealer, monotonic_ns() + LOOK_NS, NULL))
+		if (!atomic_load(&k->ex->read_only))
 			idle_seal(k->ex, is_stopping, k);
-		pthread_mutex_lock(&k->lock);
-	}
-	pthread_mutex_unlock(&k->lock);
 	return NULL;
 }
 
@@ -360,18 +365,9 @@ static void *judge_main(void *arg)
 {
 	struct keeper *k = arg;
 
-	pthread_mutex_lock(&k->lock);
-	while (!k->stop) {
-		struct timespec until = ns_timespec(monotonic_ns() + TICK_NS);
-
-		while (!k->stop && pthread_cond_timedwait(&k->wake_judge, &k->lock, &until) != ETIMEDOUT)
-			;
-		pthread_mutex_unlock(&k->lock);
-		if (!is_stopping(k) && !atomic_load(&k->ex->read_only))
+	while (rest(k, &k->wake_judge, monotonic_ns() + TICK_NS, NULL))
+		if (!atomic_load(&k->ex->read_only))
 			experiment_settle_until(k->ex, 0, is_stopping, k);
-		pthread_mutex_lock(&k->lock);
-	}
-	pthread_mutex_unlock(&k->lock);
 	return NULL;
 }
 
@@ -383,18 +379,9 @@ static void *weigher_main(void *arg)
 	int r = 0;
 
 	weigh_give_way();
-	pthread_mutex_lock(&k->lock);
-	while (!k->stop) {
-		struct timespec until = ns_timespec(monotonic_ns() + (r < 0 ? LOOK_NS : TICK_NS));
-
-		while (!k->stop && pthread_cond_timedwait(&k->wake_weigher, &k->lock, &until) != ETIMEDOUT)
-			;
-		pthread_mutex_unlock(&k->lock);
-		if (!is_stopping(k) && !atomic_load(&k->ex->read_only))
+	while (rest(k, &k->wake_weigher, monotonic_ns() + (r < 0 ? LOOK_NS : TICK_NS), r < 0 ? NULL : &k->unread))
+		if (!atomic_load(&k->ex->read_only))
 			r = weigh_at_leisure(k->ex, old, is_stopping, k);
-		pthread_mutex_lock(&k->lock);
-	}
-	pthread_mutex_unlock(&k->lock);
 	return NULL;
 }
 

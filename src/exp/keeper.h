@@ -6,8 +6,9 @@
  * objects that nothing names; it moves the database's log,
  * holds the reserve, and after a disorderly end
  * removes object files that no row names. The sealer seals contents that were left
- * alone. The judge finds out what became of checkpoints that changed, and to
- * which experiment they belong; the weigher, which weights they hold. */
+ * alone. The judge, every two seconds, finds out what became of checkpoints that
+ * changed, and to which experiment they belong; the weigher, at once where one is
+ * found complete, which weights they hold. */
 #ifndef EXPFS_KEEPER_H
 #define EXPFS_KEEPER_H
 
@@ -21,6 +22,9 @@ void keeper_forgotten(struct expfs *ex, uint64_t ino);
 
 /* An object has no row any more: its file is removed once that is on the disk. */
 void keeper_remove(struct expfs *ex, uint64_t object);
+
+/* There are more checkpoints whose weights are to be read. */
+void keeper_unread(struct expfs *ex);
 
 /* Takes what was deleted out of the database, now, so that sums are right. */
 void keeper_settle(struct expfs *ex);

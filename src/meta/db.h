@@ -19,6 +19,7 @@ struct db {
 	bool in_transaction;
 	uint64_t rollbacks;
 	bool checkpoints; /* this transaction is of those that meta_checkpoints() counts */
+	bool unread;      /* and of those that meta_take_unread() tells of */
 	int error; /* that ended the transaction before its end, or 0 */
 	struct {
 		const char *text;

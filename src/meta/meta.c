@@ -43,6 +43,7 @@ struct meta {
 	uint64_t commits, synced;
 	_Atomic uint64_t next_id;
 	_Atomic uint64_t checkpoints; /* meta_checkpoints() */
+	atomic_bool unread;           /* meta_take_unread() */
 	uint64_t id_limit; /* next_id in the database; under write_lock */
 	int64_t file_size; /* that the database is known to have on the disk; under write_lock */
 	int log_pages;     /* under write_lock */
@@ -215,7 +216,7 @@ static int write_once(struct meta *m, meta_fn f, void *arg)
 	int r, result;
 
 	scoped_lock(&m->write_lock);
-	db->checkpoints = false;
+	db->checkpoints = db->unread = false;
 	r = db_begin(db);
 	if (r < 0)
 		return r;
@@ -232,6 +233,8 @@ static int write_once(struct meta *m, meta_fn f, void *arg)
 	m->id_limit = limit;
 	if (db->checkpoints)
 		atomic_fetch_add(&m->checkpoints, 1);
+	if (db->unread)
+		atomic_store(&m->unread, true);
 	pthread_mutex_lock(&m->sync_lock);
 	m->commits++;
 	pthread_mutex_unlock(&m->sync_lock);
@@ -278,6 +281,11 @@ static int write_with_space(struct meta *m, meta_fn f, void *arg, bool frees)
 uint64_t meta_checkpoints(struct meta *m)
 {
 	return atomic_load(&m->checkpoints);
+}
+
+bool meta_take_unread(struct meta *m)
+{
+	return atomic_load(&m->unread) && atomic_exchange(&m->unread, false);
 }
 
 uint64_t meta_rollbacks(const struct db *db)

@@ -45,6 +45,9 @@ uint64_t meta_rollbacks(const struct db *db);
  * the count was, is still so while the count is the same. */
 uint64_t meta_checkpoints(struct meta *m);
 
+/* Were versions added to those whose weights are to be read (meta/weights.h) since the last call? */
+bool meta_take_unread(struct meta *m);
+
 /* A connection that sees all that was committed before it is used; few are
  * there, so it is given back soon. */
 struct db *meta_reader(struct meta *m);

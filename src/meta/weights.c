@@ -55,6 +55,7 @@ int weights_put(struct db *db, const struct weights_row *row)
 
 int unread_put(struct db *db, uint64_t version)
 {
+	db->unread = true;
 	return db_run(db, "INSERT OR IGNORE INTO unread VALUES(?1)", "i", (int64_t)version);
 }
 
