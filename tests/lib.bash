@@ -21,6 +21,11 @@ export EXPFS EXPFS_SRCDIR EXPFS_BUILDDIR EXPFS_SHARED
 export LC_ALL=C.UTF-8
 unset EXPFS_STORE
 
+# The python3 of a version manager is a script, which looks for the real one at each start.
+if [[ $(head -c 2 "$(command -v python3)" 2>/dev/null) == '#!' ]]; then
+    PATH=$(dirname "$(python3 -c 'import sys; print(sys.executable)')"):$PATH
+fi
+
 # --- what the machine must have ---
 
 missing() {
