@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -127,6 +128,21 @@ static int random_name(const char *name, char **ret)
 	return asprintf(ret, ".%.200s.restore-%s.tmp", name, text) < 0 ? -ENOMEM : 0;
 }
 
+/* Bytes of what is to be copied; what cannot be looked at fails when it is. */
+static uint64_t size_below(const char *path)
+{
+	char *const paths[] = { (char *)(uintptr_t)path, NULL };
+	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	const FTSENT *e;
+	uint64_t size = 0;
+
+	while (tree && (e = fts_read(tree)) != NULL)
+		size += e->fts_info == FTS_F ? (uint64_t)e->fts_statp->st_size : 0;
+	if (tree)
+		fts_close(tree);
+	return size;
+}
+
 int copy_beside(const char *from, int dir, const char *name, mode_t mode, bool times, char **ret_name)
 {
 	_cleanup_free_ char *buf = malloc(CHUNK), *beside = NULL;
@@ -138,7 +154,7 @@ int copy_beside(const char *from, int dir, const char *name, mode_t mode, bool t
 		return r;
 	if (fstatat(dir, beside, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
-	progress_start(&c.progress, "expfs: restore: copying", 0);
+	progress_start(&c.progress, "expfs: restore: copying", size_below(from));
 	r = copy_any(&c, AT_FDCWD, from, dir, beside, &mode);
 	progress_end(&c.progress);
 	if (r < 0) {

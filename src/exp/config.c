@@ -212,18 +212,11 @@ static int read_list(struct reader *rd, const char *name, item_fn f, size_t key)
 /* The key that may be meant, or NULL. */
 static const char *nearest(const char *name, const struct key *keys, size_t count)
 {
-	const char *found = NULL;
-	size_t least = 3;
+	struct nearest n = { .word = name };
 
-	for (size_t i = 0; i < count; i++) {
-		size_t d = edit_distance(name, keys[i].name);
-
-		if (d < least) {
-			least = d;
-			found = keys[i].name;
-		}
-	}
-	return found;
+	for (size_t i = 0; i < count; i++)
+		nearest_try(&n, keys[i].name);
+	return n.name;
 }
 
 static int note_unknown(struct reader *rd, const struct key *keys, size_t count)

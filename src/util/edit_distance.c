@@ -25,3 +25,13 @@ size_t edit_distance(const char *a, const char *b)
 	}
 	return row[n];
 }
+
+void nearest_try(struct nearest *n, const char *name)
+{
+	size_t d = edit_distance(n->word, name);
+
+	if (d > 2 || d >= strlen(n->word) || (n->name && d >= n->distance))
+		return;
+	n->name = name;
+	n->distance = d;
+}

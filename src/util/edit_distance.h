@@ -9,4 +9,12 @@
 #define EDIT_DISTANCE_NAME_MAX 32
 size_t edit_distance(const char *a, const char *b);
 
+/* The name that a mistyped word may have meant: word is set, nearest_try() called with each that there is. */
+struct nearest {
+	const char *word;
+	const char *name; /* the nearest of those tried, NULL: none is near */
+	size_t distance;
+};
+void nearest_try(struct nearest *n, const char *name);
+
 #endif

@@ -10,16 +10,19 @@
 
 struct progress {
 	const char *what;
-	uint64_t total; /* 0: not known, the seconds are shown instead */
+	uint64_t total; /* bytes, 0: not known */
 	uint64_t done;
 	int64_t start, shown; /* ns; shown 0: not yet */
+	double rate; /* bytes a second when it was shown, the last seconds counting most */
+	uint64_t counted; /* bytes in that */
 };
 
 /* Called before the process has other threads. */
 void progress_enable(void);
 
+/* Of nothing but time where no bytes are ever added. what stays the caller's. */
 void progress_start(struct progress *p, const char *what, uint64_t total);
-void progress_add(struct progress *p, uint64_t n);
+void progress_add(struct progress *p, uint64_t bytes);
 void progress_end(struct progress *p);
 
 #endif
