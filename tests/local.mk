@@ -66,6 +66,7 @@ bats_tests = \
 	tests/caching.bats \
 	tests/daemon.bats \
 	tests/commands.bats \
+	tests/terminal.bats \
 	tests/control.bats \
 	tests/gate.bats \
 	tests/fsck.bats \

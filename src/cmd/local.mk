@@ -2,6 +2,7 @@ bin_PROGRAMS += expfs
 expfs_SOURCES = \
 	src/cmd/main.c src/cmd/cmd.h \
 	src/cmd/client.c src/cmd/client.h \
+	src/cmd/paint.c src/cmd/paint.h \
 	src/cmd/place.c src/cmd/place.h \
 	src/cmd/unmount.c src/cmd/unmount.h \
 	src/cmd/init.c \

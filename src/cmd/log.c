@@ -1,17 +1,34 @@
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
+#include "cmd/paint.h"
 #include "op/experiments.h"
+
+/* Of a line that begins with what it tells; one that begins with a space goes on with the one before. */
+static enum paint colour_of(const char *line)
+{
+	return !strncmp(line, "experiment ", 11) ? PAINT_BOLD : !strncmp(line, "label ", 6) ? PAINT_YELLOW : PAINT_NONE;
+}
 
 static enum op_exit print(const json_t *answer)
 {
 	_cleanup_free_ char *text = experiments_text(answer);
+	enum paint p = PAINT_NONE;
 
 	if (!text)
 		return OP_FAILED;
-	fputs(text, stdout);
+	for (const char *line = text, *end; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		end += *end == '\n';
+		p = *line == ' ' ? p : colour_of(line);
+		if (p == PAINT_NONE)
+			fwrite(line, 1, (size_t)(end - line), stdout);
+		else
+			paint_printf(p, "%.*s", (int)(end - line), line);
+	}
 	return OP_DONE;
 }
 
@@ -34,7 +51,7 @@ const struct command cmd_log = {
 	.name = "log",
 	.run = run,
 	.usage = "[BRANCH|PATH] [--store STORE] [--json]",
-	.summary = "show the experiments of branches",
+	.summary = "the experiments of branches",
 	.help = "Shows the experiments through which a branch went, the last one first, each with\n"
 		"its parent, what changed against that (of configurations each key, with both\n"
 		"values), the steps of its checkpoints and the newest of them. In front of them\n"

@@ -4,6 +4,7 @@
 
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
+#include "cmd/paint.h"
 
 static void print_store(const json_t *answer)
 {
@@ -14,7 +15,9 @@ static void print_store(const json_t *answer)
 	cmd_print_text(cmd_string(answer, "store"));
 	printf(*mount ? ", mounted on " : ", not mounted");
 	cmd_print_text(mount);
-	printf("%s\nspace     raw ", json_is_true(json_object_get(answer, "read_only")) ? ", read-only" : "");
+	if (json_is_true(json_object_get(answer, "read_only")))
+		paint_printf(PAINT_RED, ", read-only");
+	printf("\nspace     raw ");
 	cmd_print_bytes((double)cmd_number(space, "raw"));
 	printf(", unique ");
 	cmd_print_bytes((double)cmd_number(space, "unique"));
@@ -69,7 +72,9 @@ static void print_branches(const json_t *branches)
 		const json_t *latest = json_object_get(b, "latest");
 
 		printf(i ? "          " : "branches  ");
+		fputs(paint(PAINT_BOLD), stdout);
 		cmd_print_text(cmd_string(b, "name"));
+		fputs(paint(PAINT_NONE), stdout);
 		printf(json_is_null(json_object_get(b, "run")) ? " (removed): " : ": ");
 		cmd_print_text(json_is_object(latest) ? cmd_string(latest, "path") : "no complete checkpoint");
 		if (json_is_integer(json_object_get(latest, "step")))
@@ -93,13 +98,26 @@ static void print_roots(const json_t *answer)
 	}
 }
 
+/* Red is what loses something. */
+static enum paint colour_of(const char *kind)
+{
+	static const char *const grave[] = { "read-only", "full", "damaged", "power-cut", "manifest-lost" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(grave); i++)
+		if (!strcmp(kind, grave[i]))
+			return PAINT_RED;
+	return PAINT_YELLOW;
+}
+
 static void print_warnings(const json_t *warnings)
 {
 	const json_t *w;
 	size_t i;
 
 	json_array_foreach (warnings, i, w) {
-		printf("%s%s: ", i ? "          " : "warnings  ", cmd_string(w, "kind"));
+		printf("%s", i ? "          " : "warnings  ");
+		paint_printf(colour_of(cmd_string(w, "kind")), "%s", cmd_string(w, "kind"));
+		printf(": ");
 		cmd_print_text(cmd_string(w, "path"));
 		printf(*cmd_string(w, "path") ? " " : "");
 		cmd_print_text(cmd_string(w, "text"));
@@ -135,7 +153,7 @@ const struct command cmd_status = {
 	.name = "status",
 	.run = run,
 	.usage = "[PATH] [--store STORE] [--json]",
-	.summary = "show branches, newest checkpoints, space and warnings",
+	.summary = "branches, space, warnings",
 	.help = "Shows where a store is mounted; how many bytes its files have (raw), equal\n"
 		"contents counted once (unique), and what they take of the disk (stored); each\n"
 		"branch with its newest complete checkpoint, the best, which is that selected\n"

@@ -5,6 +5,7 @@
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/operand.h"
+#include "cmd/paint.h"
 #include "cmd/selection.h"
 #include "cmd/shell.h"
 #include "cmd/verify.h"
@@ -60,12 +61,17 @@ static void print_counts(const char *label, const json_t *counts)
 		putchar('\n');
 }
 
+static enum paint colour_of(const char *answer)
+{
+	return !strcmp(answer, "ACCEPT") ? PAINT_GREEN : !strcmp(answer, "HOLD") ? PAINT_YELLOW : PAINT_RED;
+}
+
 enum op_exit verify_print(const json_t *a)
 {
 	const json_t *j;
 	size_t i;
 
-	printf("%-11s", cmd_string(a, "answer"));
+	paint_printf(colour_of(cmd_string(a, "answer")), "%-11s", cmd_string(a, "answer"));
 	cmd_print_text(cmd_string(a, "path"));
 	selection_print_as(a);
 	putchar('\n');
@@ -160,7 +166,7 @@ const struct command cmd_verify = {
 	.name = "verify",
 	.run = run,
 	.usage = "PATH[@N]|SELECTION [--against X] [--store STORE] [--json]",
-	.summary = "find out whether a checkpoint holds the weights that it should",
+	.summary = "check a checkpoint's weights",
 	.help = "Holds a checkpoint, tensor by tensor, against the first version that was\n"
 		"committed under its step or epoch; or against another version, a checkpoint of\n"
 		"an experiment, a selection, or a file outside of the mount. Names do not count\n"
