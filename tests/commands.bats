@@ -22,6 +22,32 @@ field() { "$EXPFS" status --store "$STORE" --json | python3 -c 'import json, sys
     refused 2 "$EXPFS"
 }
 
+@test "a mistyped option is told with the one that is near" {
+    refused 2 "$EXPFS" status --jsn
+    equal "$MESSAGE" "expfs: status: --jsn: no such option; did you mean --json?"
+    refused 2 "$EXPFS" select x --agianst=y
+    equal "$MESSAGE" "expfs: select: --agianst=y: no such option; did you mean --against?"
+    refused 2 "$EXPFS" mount --jsom
+    equal "$MESSAGE" "expfs: mount: --jsom: no such option; did you mean --json?"
+    refused 2 "$EXPFS" status --xyzzy
+    equal "$MESSAGE" "expfs: status: --xyzzy: no such option; see: expfs help status"
+    refused 2 "$EXPFS" status --json=yes
+    equal "$MESSAGE" "expfs: status: --json: takes no value; see: expfs help status"
+    refused 2 "$EXPFS" status --store
+    equal "$MESSAGE" "expfs: status: --store: wants a value; see: expfs help status"
+}
+
+@test "--help and -h among the options of a command show its help, behind -- they are names" {
+    local words
+    for words in "status --help" "status -h" "status . --json --help" "mount -f -h" "init --help" "help status"; do
+        equal "$("$EXPFS" $words | head -n 1 | cut -d ' ' -f 1,3)" "expfs $([[ $words == mount* ]] && echo '[STORE' || echo "[PATH]")" "$words" ||
+            [[ $words == init* ]]
+    done
+    equal "$("$EXPFS" --help)" "$("$EXPFS" help)"
+    equal "$("$EXPFS" -h)" "$("$EXPFS" help)"
+    refused 3 "$EXPFS" show --store "$STORE/x" -- --help
+}
+
 @test "branch says of a --from that is no UTF-8 that it is none, not of the new name" {
     refused 2 "$EXPFS" branch new --from $'\xff' --store "$STORE"
     [[ $MESSAGE == *"--from"* ]] || fail "$MESSAGE"
@@ -29,11 +55,13 @@ field() { "$EXPFS" status --store "$STORE" --json | python3 -c 'import json, sys
 
 @test "every help fits a screen" {
     local c
-    for c in "" init mount umount status log show branch load commit history restore forget signal select verify decide diff fsck version help; do
+    for c in "" $("$EXPFS" help | awk '{ for (i = 1; i < 80; i += 40) if (substr($0, i, 11) ~ /^  [a-z]+ *$/) print substr($0, i, 11) }' | sort); do
         "$EXPFS" help $c >"$SCRATCH/out"
         (($(wc -l <"$SCRATCH/out") <= 24)) || fail "expfs help $c is longer than a screen"
         (($(wc -L <"$SCRATCH/out") <= 80)) || fail "expfs help $c is wider than a screen"
+        [[ -z $c || $(head -n 1 "$SCRATCH/out") == "expfs $c"* ]] || fail "expfs help $c: $(cat "$SCRATCH/out")"
     done
+    equal "$c" version "the last command"
 }
 
 @test "verify and diff say what becomes of a file outside of the mount, and a mount is not taken for a store" {

@@ -41,3 +41,45 @@ ESC=$'\033'
     out=$(NO_COLOR= on_terminal "$EXPFS" status "$MNT") # empty: not set
     [[ $out == *"$ESC"* ]] || fail "$out"
 }
+
+# mounted KEY: of the mount on MNT, as `expfs mount --json` has it
+mounted() {
+    "$EXPFS" mount --json | python3 -c 'import json, sys
+print([m.get(sys.argv[2]) for m in json.load(sys.stdin)["mounts"] if m["mount"] == sys.argv[1]][0])' "$MNT" "$1"
+}
+
+@test "mount without arguments shows what is mounted, by whom, since when and how" {
+    equal "$(mounted store) $(mounted state) $(mounted pid)" "$STORE healthy $(daemon_pid)"
+    [[ $(mounted options) == rw,* && $(mounted options) != *user_id* ]] || fail "$(mounted options)"
+    local age=$(($(date +%s) - $(date -d "$(mounted since)" +%s)))
+    ((age >= -2 && age < 600)) || fail "the daemon began $age seconds ago"
+    "$EXPFS" mount >"$SCRATCH/out"
+    grep -Fxq "$MNT: healthy" "$SCRATCH/out"
+    grep -Fxq "  store    $STORE" "$SCRATCH/out"
+    grep -Eq "^  since    [0-9: -]{19}, process $(daemon_pid)$" "$SCRATCH/out"
+    remount -o ro
+    [[ $(mounted options) == ro,* ]] || fail "$(mounted options)"
+}
+
+@test "mount shows a mount whose daemon died, and one whose daemon does not answer, and does not wait for it" {
+    local pid
+    pid=$(daemon_pid)
+    kill -STOP "$pid"
+    equal "$(timeout 60 "$EXPFS" mount --json | python3 -c 'import json, sys; print([m["state"] for m in json.load(sys.stdin)["mounts"] if m["mount"] == sys.argv[1]])' "$MNT")" "['hangs']"
+    kill -CONT "$pid"
+    kill_daemon
+    equal "$(mounted state) $(mounted pid) $(mounted since)" "dead None None"
+    "$EXPFS" mount | grep -Fxq "$MNT: dead; clear it away: expfs umount $MNT"
+    umount_store
+}
+
+@test "where nothing is mounted, mount says how to and exits with 1" {
+    require_root
+    umount_store
+    local none='awk "\$9 == \"fuse.expfs\" || \$8 == \"fuse.expfs\" { print \$5 }" /proc/self/mountinfo | xargs -r -n 1 umount -l; exec "$@"'
+    refused 1 unshare -m sh -c "$none" sh "$EXPFS" mount
+    equal "$MESSAGE" "expfs: mount: no store is mounted; mount one: expfs mount STORE MNT"
+    equal "$(unshare -m sh -c "$none" sh "$EXPFS" mount --json | tr -d ' \n')" '{"mounts":[]}'
+    refused 2 "$EXPFS" mount "$STORE"
+    refused 2 "$EXPFS" mount "$STORE" "$MNT" --json
+}

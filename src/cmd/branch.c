@@ -89,7 +89,7 @@ const struct command cmd_branch = {
 	.name = "branch",
 	.run = run,
 	.usage = "[NEW --from HASH|BRANCH[@STEP]] [--store STORE] [--json]",
-	.summary = "show the branches, or begin a new one from a state",
+	.summary = "the branches; begin one",
 	.help = "Shows the branches, each with the experiment at which it is and its newest\n"
 		"checkpoint.\n"
 		"\n"

@@ -38,6 +38,14 @@ int client_connect(const char *store)
 	return fd;
 }
 
+pid_t client_daemon(int sock)
+{
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? peer.pid : 0;
+}
+
 static int send_request(int sock, const char *op, const json_t *args)
 {
 	_cleanup_json_ json_t *request = json_pack("{s:s, s:O?}", "op", op, "args", args);

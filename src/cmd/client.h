@@ -11,4 +11,7 @@ enum op_exit client_run(const char *store, const char *op, const json_t *args, j
 /* A connection to the daemon of a store; -ENOENT, -ECONNREFUSED: there is none. */
 int client_connect(const char *store);
 
+/* The process at the other end of one, 0: not known. */
+pid_t client_daemon(int sock);
+
 #endif

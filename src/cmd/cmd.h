@@ -9,7 +9,7 @@ struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *usage;   /* behind the name */
-	const char *summary; /* one line of `expfs help` */
+	const char *summary; /* in a line of `expfs help`: up to 28 letters */
 	const char *help;    /* the rest of `expfs help COMMAND` */
 };
 
@@ -33,9 +33,10 @@ struct cmd_option {
  * told. */
 enum op_exit cmd_options(int argc, char **argv, const struct cmd_option *options);
 
-/* Says what is wrong with an option: c is what getopt_long() gave, whose short
- * options begin with a colon. OP_USAGE. */
-enum op_exit cmd_bad_option(int argc, char **argv, int c);
+/* Says what is wrong with an option: c is what getopt_long() gave with these options, and
+ * short ones that begin with a colon. OP_USAGE. */
+struct option;
+enum op_exit cmd_bad_option(int argc, char **argv, int c, const struct option *options);
 
 /* Says that other operands are wanted. OP_USAGE. */
 enum op_exit cmd_bad_operands(const struct command *c);
@@ -60,8 +61,7 @@ void cmd_print_json(const json_t *j);
 #define CMD_NUMBER 32
 void cmd_format_number(const json_t *number, char ret[static CMD_NUMBER]);
 
-/* A number of bytes for people, as "1.2 GiB". */
-void cmd_format_bytes(double bytes, char ret[static 16]);
+/* A number of bytes for people (util/human.h). */
 void cmd_print_bytes(double bytes);
 
 #endif

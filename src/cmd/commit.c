@@ -31,7 +31,7 @@ const struct command cmd_commit = {
 	.name = "commit",
 	.run = run,
 	.usage = "[BRANCH|PATH] [--store STORE] [--json]",
-	.summary = "make what was edited in a run an experiment now",
+	.summary = "make an experiment now",
 	.help = "Makes the state of a run's configuration, model and data files an experiment of\n"
 		"its branch, without waiting for the next checkpoint. Where nothing is pending,\n"
 		"the experiment stays that is there. Shows its hash.\n"

@@ -121,7 +121,7 @@ const struct command cmd_diff = {
 	.name = "diff",
 	.run = run,
 	.usage = "A[@N] B[@N] [--store STORE] [--json]",
-	.summary = "show how two checkpoints, configurations or data snapshots differ",
+	.summary = "how two versions differ",
 	.help = "Of two checkpoints: which tensors differ, in how many elements, by how much at\n"
 		"most, and the cosine of the two; names do not count for a prefix. Of two\n"
 		"configurations: keys, with both values and their types. Of two data snapshots\n"

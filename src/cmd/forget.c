@@ -45,7 +45,7 @@ const struct command cmd_forget = {
 	.name = "forget",
 	.run = run,
 	.usage = "PATH[@N] [--store STORE] [--json]",
-	.summary = "let versions of a file or a checkpoint go",
+	.summary = "let versions go",
 	.help = "Lets the version N of PATH go; without @N all that nothing needs, of a path that\n"
 		"is gone all. The space of what nothing else has is freed. This cannot be undone.\n"
 		"\n"

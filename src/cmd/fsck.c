@@ -65,7 +65,7 @@ const struct command cmd_fsck = {
 	.name = "fsck",
 	.run = run,
 	.usage = "STORE [--repair] [--json]",
-	.summary = "check whether a store is sound",
+	.summary = "check or repair a store",
 	.help = "Checks the database, reads every content, compares it with its digest, and names\n"
 		"each file that is damaged. Exit status 0: sound; 1: damage was found (with\n"
 		"--repair: and some is left). While the store is mounted, the daemon does it\n"

@@ -4,6 +4,7 @@
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
 #include "op/reply.h"
+#include "util/human.h"
 #include "util/util.h"
 
 static void print_version(const json_t *v)
@@ -13,7 +14,7 @@ static void print_version(const json_t *v)
 	char when[REPLY_TIME_TEXT], size[16], at[24] = "-";
 
 	reply_time_text(cmd_string(v, "mtime"), when);
-	cmd_format_bytes((double)cmd_number(v, "size"), size);
+	human_bytes((double)cmd_number(v, "size"), size);
 	if (json_is_integer(step))
 		snprintf(at, sizeof(at), "%" JSON_INTEGER_FORMAT, json_integer_value(step));
 	printf("%s %5" JSON_INTEGER_FORMAT "  %-19s  %10s  %-10s  %8s  %-32s  ", json_is_true(json_object_get(v, "held")) ? "*" : " ",
@@ -55,7 +56,7 @@ const struct command cmd_history = {
 	.name = "history",
 	.run = run,
 	.usage = "PATH [--store STORE] [--json]",
-	.summary = "show the versions of a file or a checkpoint",
+	.summary = "the versions of a path",
 	.help = "Shows what a file with a role, or a checkpoint directory, held each time that\n"
 		"its last writer closed it (a directory: that it was complete), the oldest\n"
 		"first; of paths that are gone, too. * is what the path holds now. Each version\n"

@@ -6,10 +6,10 @@
 static int run(int argc, char **argv)
 {
 	_cleanup_free_ char *error = NULL;
-	int c = getopt_long(argc, argv, ":", (struct option[]){ { 0 } }, NULL);
+	const struct cmd_option none = { NULL };
 
-	if (c >= 0)
-		return cmd_bad_option(argc, argv, c);
+	if (cmd_options(argc, argv, &none) != OP_DONE)
+		return OP_USAGE;
 	if (argc - optind != 1)
 		return cmd_bad_operands(&cmd_init);
 	if (expfs_init(argv[optind], &error) == 0)

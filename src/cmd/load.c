@@ -43,7 +43,7 @@ const struct command cmd_load = {
 	.name = "load",
 	.run = run,
 	.usage = "HASH[@STEP] [BRANCH|PATH] [--store STORE] [--json]",
-	.summary = "bring the state of an experiment back into a run",
+	.summary = "bring an experiment back",
 	.help = "Brings the configuration, model and data files of an experiment and its newest\n"
 		"checkpoint, or that of STEP, back into the run of a branch, and takes those\n"
 		"away that the experiment did not have. Other checkpoints, and files that are\n"

@@ -1,6 +1,6 @@
 bin_PROGRAMS += expfs
 expfs_SOURCES = \
-	src/cmd/main.c src/cmd/cmd.h \
+	src/cmd/main.c src/cmd/options.c src/cmd/print.c src/cmd/cmd.h \
 	src/cmd/client.c src/cmd/client.h \
 	src/cmd/paint.c src/cmd/paint.h \
 	src/cmd/place.c src/cmd/place.h \
@@ -8,6 +8,7 @@ expfs_SOURCES = \
 	src/cmd/init.c \
 	src/cmd/mount.c src/cmd/mount.h \
 	src/cmd/mount_helper.c \
+	src/cmd/mounted.c src/cmd/mounted.h \
 	src/cmd/umount.c \
 	src/cmd/target.c src/cmd/target.h \
 	src/cmd/ask.c src/cmd/ask.h \

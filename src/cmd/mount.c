@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "cmd/mounted.h"
 #include "cmd/place.h"
 #include "cmd/unmount.h"
 #include "fs/session.h"
@@ -322,23 +323,28 @@ enum op_exit mount_store(const char *store, const char *point, const char *optio
 static int run(int argc, char **argv)
 {
 	_cleanup_free_ char *options = NULL;
-	bool foreground = false;
+	const struct option long_options[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
+	bool foreground = false, json = false;
 	int c;
 
-	while ((c = getopt_long(argc, argv, ":fo:", (struct option[]){ { 0 } }, NULL)) >= 0) {
+	while ((c = getopt_long(argc, argv, ":fo:", long_options, NULL)) >= 0) {
 		_cleanup_free_ char *before = NULL;
 
 		if (c == 'f') {
 			foreground = true;
+		} else if (c == 'j') {
+			json = true;
 		} else if (c == 'o') {
 			before = steal(&options);
 			if (asprintf(&options, "%s%s%s", before ? before : "", before ? "," : "", optarg) < 0)
 				return refuse("memory is short");
 		} else {
-			return cmd_bad_option(argc, argv, c);
+			return cmd_bad_option(argc, argv, c, long_options);
 		}
 	}
-	if (argc - optind != 2)
+	if (argc == optind && !foreground && !options)
+		return mounted_print(json);
+	if (argc - optind != 2 || json)
 		return cmd_bad_operands(&cmd_mount);
 	return (int)mount_store(argv[optind], argv[optind + 1], options, foreground);
 }
@@ -346,11 +352,15 @@ static int run(int argc, char **argv)
 const struct command cmd_mount = {
 	.name = "mount",
 	.run = run,
-	.usage = "STORE MNT [-f] [-o OPTIONS]",
-	.summary = "mount a store; returns when the mount is usable",
+	.usage = "[STORE MNT [-f] [-o OPTIONS]] [--json]",
+	.summary = "mount a store; show mounts",
 	.help = "Mounts the store STORE on the empty directory MNT and goes to the background.\n"
 		"A mount on MNT whose daemon died is cleared away first. Messages of the daemon\n"
 		"go to STORE/log. End it with: expfs umount MNT.\n"
+		"\n"
+		"Without STORE and MNT it shows what is mounted: where, of which store, with\n"
+		"which options, by which process since when, and whether that answers. Exit\n"
+		"status 1: nothing is.\n"
 		"\n"
 		"  -f          stay in the foreground; messages go to standard error\n"
 		"  -o OPTIONS  those of mount(8) for any file system (ro, noexec, nosuid, nodev,\n"
@@ -358,6 +368,7 @@ const struct command cmd_mount = {
 		"              allow_other   other users may use the mount too\n"
 		"              allow_root    root may\n"
 		"              auto_unmount  unmount when the daemon dies\n"
+		"  --json      the mounts as JSON\n"
 		"\n"
 		"In /etc/fstab:  /srv/store  /mnt/exp  expfs  allow_other,nofail  0  0\n",
 };

@@ -62,13 +62,34 @@ static char *unescape(char *s)
 	return s;
 }
 
-/* Takes the row apart if it is that of the mount; 1, or 0 if it is another's. */
+/* Those of the mount, and those of the file system that say more than what every mount of ours has. */
+static char *join_options(char *of_mount, char *of_system)
+{
+	static const char *const usual[] = { "rw", "user_id=", "group_id=", "default_permissions", "max_read=" };
+	char *options = strdup(of_mount), *save = NULL;
+
+	for (char *o = strtok_r(of_system, ",\n", &save); o && options; o = strtok_r(NULL, ",\n", &save)) {
+		_cleanup_free_ char *before = NULL;
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(usual) && strncmp(o, usual[i], strlen(usual[i])) != 0)
+			i++;
+		if (i < ARRAY_SIZE(usual) || (!strcmp(o, "ro") && !strncmp(options, "ro", 2)))
+			continue;
+		before = steal(&options);
+		if (asprintf(&options, "%s,%s", before, o) < 0)
+			options = NULL;
+	}
+	return options;
+}
+
+/* Takes the row apart if it is that of the mount, or any is wanted (a negative id); 1, or 0 if it is another's. */
 static int read_mount(char *line, int id, struct place *p)
 {
 	char *field[6], *rest = strstr(line, " - "), *save = NULL;
-	char *type, *source;
+	char *type, *source, *options;
 
-	if (!rest || atoi(line) != id)
+	if (!rest || (id >= 0 && atoi(line) != id))
 		return 0;
 	*rest = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(field); i++)
@@ -76,14 +97,16 @@ static int read_mount(char *line, int id, struct place *p)
 			return -EPROTO;
 	type = strtok_r(rest + 3, " ", &save);
 	source = strtok_r(NULL, " ", &save);
-	if (!type || !source)
+	options = strtok_r(NULL, " ", &save);
+	if (!type || !source || !options)
 		return -EPROTO;
 	snprintf(p->device, sizeof(p->device), "%s", field[2]);
 	p->root = strdup(unescape(field[3]));
 	p->point = strdup(unescape(field[4]));
 	p->type = strdup(type);
 	p->source = strdup(unescape(source));
-	return p->root && p->point && p->type && p->source ? 1 : -ENOMEM;
+	p->options = join_options(field[5], options);
+	return p->root && p->point && p->type && p->source && p->options ? 1 : -ENOMEM;
 }
 
 /* In a chroot the mount that its root lies in is not listed where that root is
@@ -94,7 +117,8 @@ static int not_listed(struct place *p)
 	p->point = strdup("/");
 	p->type = strdup("");
 	p->source = strdup("");
-	return p->root && p->point && p->type && p->source ? 0 : -ENOMEM;
+	p->options = strdup("");
+	return p->root && p->point && p->type && p->source && p->options ? 0 : -ENOMEM;
 }
 
 static int find_mount(int id, struct place *p)
@@ -148,6 +172,7 @@ void place_free(struct place *p)
 	free(p->root);
 	free(p->type);
 	free(p->source);
+	free(p->options);
 	free(p);
 }
 
@@ -183,22 +208,36 @@ char *place_path_inside(const struct place *p)
 	return strdup("/");
 }
 
-bool place_has_mount_of(const char *store)
+int place_each(place_fn f, void *arg)
 {
 	_cleanup_free_ char *line = NULL;
 	size_t room = 0;
-	FILE *f = fopen("/proc/self/mountinfo", "re");
-	bool found = false;
+	FILE *table = fopen("/proc/self/mountinfo", "re");
+	int r = 0;
 
-	if (!f)
-		return false;
-	while (!found && getline(&line, &room, f) >= 0) {
-		char *rest = strstr(line, " - "), *save = NULL;
-		const char *type = rest ? strtok_r(rest + 3, " ", &save) : NULL;
-		char *source = type ? strtok_r(NULL, " ", &save) : NULL;
+	if (!table)
+		return -errno;
+	while (r == 0 && getline(&line, &room, table) >= 0) {
+		_cleanup_place_ struct place *p = calloc(1, sizeof(*p));
 
-		found = source && !strcmp(type, PLACE_TYPE) && !strcmp(unescape(source), store);
+		if (!p) {
+			r = -ENOMEM;
+			break;
+		}
+		p->fd = -1;
+		r = read_mount(line, -1, p);
+		r = r == -EPROTO ? 0 : r == 1 ? (place_is_inside(p) ? f(arg, p) : 0) : r;
 	}
-	fclose(f);
-	return found;
+	fclose(table);
+	return r;
+}
+
+static int is_of(void *store, const struct place *p)
+{
+	return !strcmp(p->source, store);
+}
+
+bool place_has_mount_of(const char *store)
+{
+	return place_each(is_of, (void *)(uintptr_t)store) == 1;
 }

@@ -18,6 +18,7 @@ struct place {
 	char *root;   /* what of its file system is mounted there, "/" but for bind mounts */
 	char *type;   /* as PLACE_TYPE */
 	char *source; /* of an expfs mount: its store */
+	char *options;
 };
 
 /* -errno as from open(). */
@@ -35,6 +36,10 @@ bool place_is_dead(const struct place *p);
 
 /* Where it lies in the expfs mount, with a slash in front; to be freed. */
 char *place_path_inside(const struct place *p);
+
+/* Calls f for each expfs mount here; they have no fd and no path. Ends early with what f returns other than 0. */
+typedef int (*place_fn)(void *arg, const struct place *p);
+int place_each(place_fn f, void *arg);
 
 /* Is a store with this absolute path mounted anywhere here? */
 bool place_has_mount_of(const char *store);

@@ -396,7 +396,7 @@ const struct command cmd_restore = {
 	.name = "restore",
 	.run = run,
 	.usage = "PATH[@N]|SELECTION [DEST] [--json]",
-	.summary = "bring a version of a file or a checkpoint back",
+	.summary = "bring a version back",
 	.help = "Brings the version N of PATH back, to PATH itself or to DEST, in a mount or not.\n"
 		"Without @N it is: of a checkpoint the newest complete version, so that one that\n"
 		"is whole stays as it is; of another file the newest version that differs from\n"

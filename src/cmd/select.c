@@ -120,7 +120,7 @@ const struct command cmd_select = {
 	.name = "select",
 	.run = run,
 	.usage = "PATH[@N] [--name NAME] [OPTION...] [--store STORE] [--json]",
-	.summary = "freeze a checkpoint under a name, and record what it is",
+	.summary = "freeze a checkpoint",
 	.help = "Keeps what a checkpoint holds now, or its version N, whatever becomes of the\n"
 		"file, until the name is selected again; and records for good what it is: path,\n"
 		"step, metric, times, how it came there, SHA-256 and digests of its tensors. PATH\n"

@@ -8,6 +8,7 @@
 #include "cmd/selection.h"
 #include "op/experiments.h"
 #include "op/reply.h"
+#include "util/human.h"
 
 #define PREFIX_MIN 4 /* characters of a hash */
 
@@ -90,7 +91,7 @@ static enum op_exit print_path(const json_t *p)
 	print_line("complete", json_is_true(json_object_get(p, "complete")) ? "yes" : "no");
 	reply_time_text(cmd_string(p, "mtime"), when);
 	print_line("time", when);
-	cmd_format_bytes((double)cmd_number(p, "size"), size);
+	human_bytes((double)cmd_number(p, "size"), size);
 	print_line("size", size);
 	print_line("digest", cmd_string(p, "digest"));
 	print_weights(json_object_get(p, "weights"));
@@ -141,7 +142,7 @@ const struct command cmd_show = {
 	.name = "show",
 	.run = run,
 	.usage = "HASH[@STEP]|PATH[@N]|SELECTION [--store STORE] [--json]",
-	.summary = "show what is known of an experiment, a file or a selection",
+	.summary = "all that is known of a thing",
 	.help = "Shows all that is known of one thing: of an experiment its branches, parent and\n"
 		"children, what changed, its checkpoints and where its files are found; of a file\n"
 		"with a role, or a checkpoint directory, its role, branch, experiment, step,\n"

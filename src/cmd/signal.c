@@ -153,7 +153,7 @@ const struct command cmd_signal = {
 	.name = "signal",
 	.run = run,
 	.usage = "BRANCH|PATH [NAME | --step N NAME=VALUE...] [--store DIR] [--json]",
-	.summary = "show the metrics of a branch, or record some",
+	.summary = "show or record metrics",
 	.help = "Shows the curves of a branch, or the one of that NAME: what the metrics.jsonl,\n"
 		"metrics.csv and trainer_state.json of its run say, and what was recorded; of\n"
 		"several values for one step the last. Of a directory that holds several runs or\n"

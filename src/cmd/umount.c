@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/pidfd.h>
-#include <sys/socket.h>
 
 #include "cmd/client.h"
 #include "cmd/cmd.h"
@@ -33,14 +32,10 @@ static void find_daemon(const char *store, struct daemon *ret)
 {
 	_cleanup_close_ int sock = client_connect(store);
 	_cleanup_free_ char *lock = NULL;
-	struct ucred peer = { 0 };
-	socklen_t len = sizeof(peer);
 
-	*ret = (struct daemon){ .pidfd = -1, .lock = -1 };
-	if (sock >= 0 && getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid > 0) {
-		ret->pid = peer.pid;
-		ret->pidfd = pidfd_open(peer.pid, 0);
-	}
+	*ret = (struct daemon){ .pid = sock >= 0 ? client_daemon(sock) : 0, .pidfd = -1, .lock = -1 };
+	if (ret->pid > 0)
+		ret->pidfd = pidfd_open(ret->pid, 0);
 	if (asprintf(&lock, "%s/lock", store) >= 0)
 		ret->lock = open(lock, O_RDONLY | O_CLOEXEC);
 }
@@ -153,12 +148,13 @@ static int umount_place(struct place *p, bool lazy)
 static int run(int argc, char **argv)
 {
 	_cleanup_place_ struct place *p = NULL;
+	const struct option none = { 0 };
 	bool lazy = false;
 	int c, r;
 
-	while ((c = getopt_long(argc, argv, ":z", (struct option[]){ { 0 } }, NULL)) >= 0) {
+	while ((c = getopt_long(argc, argv, ":z", &none, NULL)) >= 0) {
 		if (c != 'z')
-			return cmd_bad_option(argc, argv, c);
+			return cmd_bad_option(argc, argv, c, &none);
 		lazy = true;
 	}
 	if (argc - optind != 1)
@@ -182,7 +178,7 @@ const struct command cmd_umount = {
 	.name = "umount",
 	.run = run,
 	.usage = "MNT [-z]",
-	.summary = "unmount; returns when the daemon has ended",
+	.summary = "unmount in good order",
 	.help = "Unmounts the expfs mount on MNT and waits until its daemon has ended in good\n"
 		"order. While files are open in the mount, or somebody's working directory is\n"
 		"there, it fails and changes nothing. A mount whose daemon died is cleared away.\n"
