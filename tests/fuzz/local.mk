@@ -10,6 +10,7 @@ fuzz_targets = \
 	tests/fuzz/names \
 	tests/fuzz/parquet \
 	tests/fuzz/pickle \
+	tests/fuzz/portable \
 	tests/fuzz/request \
 	tests/fuzz/safetensors \
 	tests/fuzz/snapshot \
@@ -45,6 +46,8 @@ tests_fuzz_parquet_LDFLAGS = $(fuzz_whole_ldflags)
 tests_fuzz_parquet_LDADD = $(libexpfs_LIBS)
 tests_fuzz_pickle_SOURCES = tests/fuzz/pickle.c $(fuzz_shared)
 tests_fuzz_pickle_LDADD = $(libexpfs_LIBS)
+tests_fuzz_portable_SOURCES = tests/fuzz/portable.c $(fuzz_shared)
+tests_fuzz_portable_LDADD = $(libexpfs_LIBS)
 tests_fuzz_request_SOURCES = tests/fuzz/request.c $(fuzz_shared)
 tests_fuzz_request_LDADD = $(libexpfs_LIBS)
 tests_fuzz_safetensors_SOURCES = tests/fuzz/safetensors.c $(fuzz_whole)
@@ -73,7 +76,7 @@ fuzz:
 .PHONY: fuzz
 
 FUZZ_SECONDS = 60
-FUZZ_TARGETS = any config hdf5 hp manifest metrics names parquet pickle request safetensors snapshot state store tensors zip
+FUZZ_TARGETS = any config hdf5 hp manifest metrics names parquet pickle portable request safetensors snapshot state store tensors zip
 
 clean-local:
 	rm -rf fuzz

@@ -20,6 +20,7 @@ unit_tests = \
 	tests/unit/test_parts \
 	tests/unit/test_pickle \
 	tests/unit/test_progress \
+	tests/unit/test_portable \
 	tests/unit/test_ranking \
 	tests/unit/test_role \
 	tests/unit/test_tensors \
@@ -72,6 +73,8 @@ tests_unit_test_pickle_SOURCES = tests/unit/test_pickle.c tests/unit/test.h
 tests_unit_test_pickle_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_progress_SOURCES = tests/unit/test_progress.c tests/unit/test.h
 tests_unit_test_progress_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_portable_SOURCES = tests/unit/test_portable.c tests/unit/test.h
+tests_unit_test_portable_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_ranking_SOURCES = tests/unit/test_ranking.c tests/unit/test.h
 tests_unit_test_ranking_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_role_SOURCES = tests/unit/test_role.c tests/unit/test.h
