@@ -1,8 +1,8 @@
 #include "exp/path.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
+#include "exp/run.h"
 #include "meta/dirent.h"
 
 int path_of(struct db *db, uint64_t ino, char **ret)
@@ -99,44 +99,12 @@ static const char *base_name(const char *path)
 
 bool path_is_run(const struct expfs *ex, const char *path)
 {
-	if (*path == 0)
-		return true;
-	if (*base_name(path) == '.')
-		return false;
-	for (char **p = ex->config->runs; *p; p++)
-		if (fnmatch(*p + (**p == '/'), path, FNM_PATHNAME | FNM_PERIOD) == 0)
-			return true;
-	return false;
+	return run_is(ex->config, path);
 }
 
 size_t path_run_prefix(const struct expfs *ex, const char *path)
 {
-	_cleanup_free_ char *dir = strdup(path);
-	char *slash;
-
-	if (!dir)
-		return 0;
-	while ((slash = strrchr(dir, '/')) != NULL) {
-		*slash = 0;
-		if (path_is_run(ex, dir))
-			return (size_t)(slash - dir);
-	}
-	return 0;
-}
-
-/* What lies in a directory checkpoints/ belongs to the experiment root that
- * holds it, and roles are told relative to that. */
-static const char *below_root(const char *rel)
-{
-	const char *from = rel;
-	const char *p;
-
-	while ((p = strstr(from, "checkpoints/")) != NULL) {
-		if (p == rel || p[-1] == '/')
-			return p;
-		from = p + 1;
-	}
-	return rel;
+	return run_prefix(ex->config, path);
 }
 
 size_t path_run_base(const struct expfs *ex, const char *path)
@@ -148,14 +116,12 @@ size_t path_run_base(const struct expfs *ex, const char *path)
 
 enum role path_role_below(const struct expfs *ex, const char *path, size_t base, bool is_dir)
 {
-	return role_of(ex->config->rules, below_root(path + base), is_dir);
+	return run_role_below(ex->config, path, base, is_dir);
 }
 
 enum role path_role(const struct expfs *ex, const char *path, bool is_dir)
 {
-	size_t n = path_run_prefix(ex, path);
-
-	return path_role_below(ex, path, n + (n > 0), is_dir);
+	return run_role(ex->config, path, is_dir);
 }
 
 enum role path_role_of_inode(struct expfs *ex, struct db *db, uint64_t ino)
