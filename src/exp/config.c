@@ -9,6 +9,7 @@
 #include "format/yaml_walk.h"
 #include "meta/metric.h"
 #include "util/edit_distance.h"
+#include "util/io.h"
 
 #define MAX_SIZE (1u << 20)
 #define MAX_RUNS 1000
@@ -391,4 +392,18 @@ int config_parse(const char *text, size_t len, struct config **ret, char **ret_e
 		return r;
 	*ret = steal(&c);
 	return 0;
+}
+
+int config_read(int dirfd, struct config **ret, char **ret_error)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r = io_read_file(dirfd, "config.yaml", MAX_SIZE, &text, &len);
+
+	*ret_error = NULL;
+	if (r == 0)
+		r = config_parse(text, len, ret, ret_error);
+	else if (r != -ENOENT)
+		*ret_error = strdup(strerror(-r));
+	return r == 0 ? 0 : r == -ENOMEM ? r : config_new(ret);
 }

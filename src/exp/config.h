@@ -39,6 +39,10 @@ void config_free(struct config *c);
  * -EINVAL with *ret_error, to be freed, saying line and reason. */
 int config_parse(const char *text, size_t len, struct config **ret, char **ret_error);
 
+/* Reads config.yaml in the directory of a store. Where there is none, or it cannot be taken, *ret is the defaults; *ret_error, to
+ * be freed, then says why, and is NULL else. -ENOMEM */
+int config_read(int dirfd, struct config **ret, char **ret_error);
+
 /* The commented copy that init writes; every line of it is a comment or a
  * default. */
 extern const char config_default_text[];

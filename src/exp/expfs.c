@@ -21,7 +21,6 @@
 #include "util/io.h"
 #include "util/log.h"
 
-#define CONFIG_MAX (1u << 20)
 
 static const char *const top_dirs[] = { "branches", "experiments", "models", "HP", "data", "runs" };
 
@@ -73,17 +72,11 @@ static bool give_space(void *arg, bool frees)
 
 static int load_config(struct expfs *ex)
 {
-	_cleanup_free_ char *text = NULL;
-	size_t len;
-	int r = io_read_file(store_dirfd(ex->store), "config.yaml", CONFIG_MAX, &text, &len);
+	int r = config_read(store_dirfd(ex->store), &ex->config, &ex->config_error);
 
-	if (r == 0)
-		r = config_parse(text, len, &ex->config, &ex->config_error);
-	else if (r != -ENOENT)
-		ex->config_error = strdup(strerror(-r));
 	if (ex->config_error)
 		log_msg("%s/config.yaml: %s; the defaults are used", store_path(ex->store), ex->config_error);
-	return ex->config ? 0 : config_new(&ex->config);
+	return r;
 }
 
 struct reclass {
