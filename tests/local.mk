@@ -131,7 +131,7 @@ EXTRA_DIST += \
 	tests/weights.py \
 	tests/weights.bash \
 	tests/manifest.py \
-	tests/readme.py \
+	tests/printed.py \
 	tests/posix/checkpoint.py \
 	tests/weightslab.py \
 	tests/crash/crowd.py \
