@@ -103,6 +103,7 @@ bats_tests = \
 	tests/best_selected.bats \
 	tests/metrics.bats \
 	tests/removed_runs.bats \
+	tests/manual.bats \
 	tests/readme.bats \
 	tests/probes.bats
 
@@ -131,6 +132,7 @@ EXTRA_DIST += \
 	tests/weights.py \
 	tests/weights.bash \
 	tests/manifest.py \
+	tests/manual.py \
 	tests/printed.py \
 	tests/posix/checkpoint.py \
 	tests/weightslab.py \
