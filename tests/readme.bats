@@ -1,4 +1,4 @@
-# Everything that the README prints is run as it stands there.
+# Everything that the README and the documents print is run as it stands there; for the manual pages see manual.bats.
 
 load lib
 
@@ -37,10 +37,31 @@ printed() {
 
 @test "what the README prints of a selection is what becomes of one" { printed README.md "Which weights are in a file"; }
 
+@test "the tutorial goes from nothing to a branch from an older step as it is printed" {
+    export PATH=$EXPFS_BUILDDIR:$PATH
+    python3 "$BATS_TEST_DIRNAME/printed.py" "$EXPFS_SRCDIR/doc/tutorial.md" "$HOME" 3>&-
+    not grep -q "$HOME/mnt" /proc/self/mountinfo
+}
+
+@test "no document prints commands that no test runs" {
+    local document
+    for document in $(cd "$EXPFS_SRCDIR" && grep -lE '^```(console|\w+ \S+)$' README.md doc/*.md); do
+        grep -q "[ /]$document\b" "$BATS_TEST_FILENAME" || fail "$document: no test here runs what it prints"
+    done
+}
+
+@test "each section of the README that prints commands is one that a test runs" {
+    local section
+    while read -r section; do
+        [[ $section == "Try it" ]] || # contrib/quickstart, below
+            grep -qF "\"$section\"" "$BATS_TEST_FILENAME" || fail "no test here runs the section $section"
+    done < <(awk '/^## / { s = substr($0, 4) } /^```console/ { print s }' "$EXPFS_SRCDIR/README.md")
+}
+
 @test "contrib/quickstart trains into a mount, and a second run goes on from there" {
     [[ $EXPFS_BUILDDIR == "$EXPFS_SRCDIR/build" ]] || skip "quickstart builds in build/ of the checkout, this build is elsewhere"
     local out
-    grep -qx '\$ contrib/quickstart' "$EXPFS_SRCDIR/README.md"
+    grep -qx '\$ contrib/quickstart' "$EXPFS_SRCDIR/README.md" # what it prints depends on the machine
     (cd "$EXPFS_SRCDIR" && contrib/quickstart) 3>&-
     [[ $(readlink "$HOME/expfs-demo/mnt/branches/demo/latest") == ../../runs/demo/checkpoint-200 ]]
     out=$("$EXPFS_SRCDIR/contrib/quickstart" 3>&-)
