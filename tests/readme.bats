@@ -22,9 +22,10 @@ clone() {
     ln -s "$EXPFS_SRCDIR/contrib" "$SCRATCH/clone/contrib"
 }
 
-# printed DOCUMENT [SECTION]: it goes as printed, and leaves no mount
+# printed DOCUMENT [SECTION]: it goes as printed, and leaves no mount. It begins at the top of the clone.
 printed() {
     clone
+    export PATH=$EXPFS_BUILDDIR:$PATH
     python3 "$BATS_TEST_DIRNAME/printed.py" "$EXPFS_SRCDIR/$1" "$SCRATCH/clone" "${@:2}" 3>&-
     not grep -q "$HOME/mnt" /proc/self/mountinfo
 }
@@ -37,16 +38,14 @@ printed() {
 
 @test "what the README prints of a selection is what becomes of one" { printed README.md "Which weights are in a file"; }
 
-@test "the tutorial goes from nothing to a branch from an older step as it is printed" {
-    export PATH=$EXPFS_BUILDDIR:$PATH
-    python3 "$BATS_TEST_DIRNAME/printed.py" "$EXPFS_SRCDIR/doc/tutorial.md" "$HOME" 3>&-
-    not grep -q "$HOME/mnt" /proc/self/mountinfo
-}
+@test "the tutorial goes from nothing to a branch from an older step as it is printed" { printed doc/tutorial.md; }
+
+@test "a dead daemon and a damaged content are seen and mended as the document on recovery prints it" { printed doc/recovery.md; }
 
 @test "no document prints commands that no test runs" {
     local document
     for document in $(cd "$EXPFS_SRCDIR" && grep -lE '^```(console|\w+ \S+)$' README.md doc/*.md); do
-        grep -q "[ /]$document\b" "$BATS_TEST_FILENAME" || fail "$document: no test here runs what it prints"
+        grep -q "printed $document" "$BATS_TEST_FILENAME" || fail "$document: no test here runs what it prints"
     done
 }
 
