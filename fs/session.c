@@ -20,6 +20,7 @@
 #include "meta/xattr.h"
 #include "util/io.h"
 #include "util/log.h"
+#include "util/service.h"
 #include "view.h"
 
 #define READ_AHEAD (4u << 20)
@@ -214,6 +215,7 @@ static int serve(struct fs *fs)
 		return r;
 	}
 	r = loop(fs);
+	service_stopping();
 	control_stop(control);
 	return r;
 }

@@ -65,6 +65,7 @@ bats_tests = \
 	tests/experiment_texts.bats \
 	tests/caching.bats \
 	tests/daemon.bats \
+	tests/service.bats \
 	tests/commands.bats \
 	tests/terminal.bats \
 	tests/control.bats \

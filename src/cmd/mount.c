@@ -21,6 +21,7 @@
 #include "fs/session.h"
 #include "util/io.h"
 #include "util/log.h"
+#include "util/service.h"
 
 #define LOG_MAX (1 << 20)
 #define END_WAIT_NS 10000000000ll
@@ -159,14 +160,23 @@ static int open_log(const struct expfs *ex)
 	return fd;
 }
 
+static void tell_ready(const struct mount *m)
+{
+	_cleanup_free_ char *status = NULL;
+
+	service_ready(asprintf(&status, "%s is mounted on %s", m->store, m->point) < 0 ? "mounted" : status);
+}
+
 static void on_ready(void *arg)
 {
 	struct mount *m = arg;
 	_cleanup_close_ int null = -1;
 
 	m->ready = true;
-	if (m->foreground)
+	if (m->foreground) {
+		tell_ready(m);
 		return;
+	}
 	log_open(m->log, true);
 	log_msg("mounted on %s by process %ld", m->point, (long)getpid());
 	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -226,6 +236,7 @@ static _Noreturn void become_daemon(struct mount *m, int messages)
 		_exit(OP_FAILED);
 	closefrom(STDERR_FILENO + 1); /* what the starter had open is none of ours */
 	setsid();
+	unsetenv("NOTIFY_SOCKET");
 	signal(SIGPIPE, SIG_IGN); /* the starter may go away */
 	exit(serve(m));
 }

@@ -9,7 +9,8 @@ libexpfs_a_SOURCES += \
 	src/util/log.c src/util/log.h \
 	src/util/mounts.c src/util/mounts.h \
 	src/util/progress.c src/util/progress.h \
-	src/util/terminal.h
+	src/util/terminal.h \
+	src/util/service.c src/util/service.h
 
 if FAULT_INJECTION
 libexpfs_a_SOURCES += src/util/fault.c
