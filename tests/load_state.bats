@@ -150,6 +150,19 @@ load load_state
     [[ ! -e $MNT/runs/n4 ]]
 }
 
+@test "branch begins with a step that the branch had, though its checkpoint was deleted or written over" {
+    two_experiments
+    rm "$R/step_2.safetensors"
+    "$EXPFS" branch n1 --from r@2 --store "$STORE" 3>&-
+    equal "$(head_of n1)/$(latest n1)" "$A/step_2.safetensors"
+    weights "$SCRATCH/2" 2
+    cmp "$SCRATCH/2" "$MNT/runs/n1/step_2.safetensors"
+    mv "$R/step_4.safetensors" "$SCRATCH/4"
+    "$EXPFS" branch n2 --from r@4 --store "$STORE" 3>&-
+    equal "$(head_of n2)/$(latest n2)" "$B/step_4.safetensors"
+    refused 1 "$EXPFS" branch n3 --from r@9 --store "$STORE"
+}
+
 @test "branch refuses a run that is there, and what is no name of one" {
     two_experiments
     refused 3 "$EXPFS" branch "$MNT/runs/r" --from "$A"

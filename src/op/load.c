@@ -9,6 +9,7 @@
 #include "exp/keeper.h"
 #include "exp/path.h"
 #include "op/reply.h"
+#include "util/list.h"
 
 static int find_dir(struct expfs *ex, const char *path, uint64_t *ret_ino)
 {
@@ -121,7 +122,50 @@ enum op_exit op_load(struct expfs *ex, const struct op_caller *caller, const jso
 	return load_and_tell(ex, &l, run, ret);
 }
 
-/* The checkpoint of a branch with that step tells the experiment. */
+struct points {
+	uint64_t *experiment;
+	size_t n;
+};
+
+static void points_free(struct points *p)
+{
+	free(p->experiment);
+}
+
+static int add_point(void *arg, const struct line_row *row)
+{
+	struct points *p = arg;
+	uint64_t *v = row->experiment ? array_grow(p->experiment, p->n, sizeof(*v)) : NULL;
+
+	if (!row->experiment)
+		return 0;
+	if (!v)
+		return -ENOMEM;
+	p->experiment = v;
+	v[p->n++] = row->experiment;
+	return 0;
+}
+
+/* Of the experiments that a branch was at the last one that has a checkpoint of that step, deleted or not. */
+static int last_with_step(struct expfs *ex, const struct branch *b, int64_t step, struct experiment_row *ret)
+{
+	_cleanup_(points_free) struct points p = { 0 };
+	_cleanup_(cleanup_reader) struct db *db = NULL;
+	struct version_row v;
+	int r = branch_list_lines(ex, b, add_point, &p);
+
+	if (r < 0)
+		return r;
+	db = meta_reader(ex->meta);
+	for (r = -ENOENT; r == -ENOENT && p.n > 0; p.n--) {
+		r = version_last_of_experiment(db, p.experiment[p.n - 1], step, branch_run(b), &v);
+		if (r == 0)
+			r = experiment_get(db, p.experiment[p.n - 1], ret);
+	}
+	return r;
+}
+
+/* The checkpoint of a branch with that step tells the experiment: the one that is there, or else one in history. */
 static int at_step(struct expfs *ex, const struct branch *b, int64_t step, struct load_name *ret)
 {
 	_cleanup_checkpoint_set_ struct checkpoint_set s = { 0 };
@@ -133,10 +177,12 @@ static int at_step(struct expfs *ex, const struct branch *b, int64_t step, struc
 		r = branch_checkpoints(ex, NULL, b, &s);
 	if (r == 0)
 		r = checkpoint_nearest(&s, (uint64_t)step, &c);
-	if (r == 0) {
+	if (r == 0 && c.version.step == step && c.version.experiment) {
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
-		r = c.version.step == step && c.version.experiment ? experiment_get(db, c.version.experiment, &e) : -ENOENT;
+		r = experiment_get(db, c.version.experiment, &e);
+	} else if (r == 0 || r == -ENOENT) {
+		r = last_with_step(ex, b, step, &e);
 	}
 	if (r < 0)
 		return r;
