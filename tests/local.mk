@@ -64,6 +64,7 @@ bats_tests = \
 	tests/experiment_views.bats \
 	tests/experiment_texts.bats \
 	tests/caching.bats \
+	tests/completions.bats \
 	tests/daemon.bats \
 	tests/service.bats \
 	tests/commands.bats \
@@ -118,6 +119,7 @@ EXTRA_DIST += \
 	tests/data/store-3.tar.gz \
 	tests/data/store-4.tar.gz \
 	$(bats_tests) \
+	tests/completions.zsh \
 	tests/lib.bash \
 	tests/status.bash \
 	tests/fsck.bash \
