@@ -15,7 +15,7 @@ ask() {
 import os, socket, sys
 os.chdir(sys.argv[1])
 s = socket.socket(socket.AF_UNIX)
-s.settimeout(60)
+s.settimeout(300)
 s.connect("control")
 try:
     s.sendall(sys.argv[2].encode("latin-1").decode("unicode_escape").encode("latin-1"))

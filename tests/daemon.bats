@@ -464,7 +464,7 @@ PY
     mount_store
     bytes "$D/f" 100000 1
     local status=0
-    timeout 60 "$EXPFS" fsck "$STORE" >/dev/null 2>"$SCRATCH/err" 3>&- || status=$?
+    timeout 300 "$EXPFS" fsck "$STORE" >/dev/null 2>"$SCRATCH/err" 3>&- || status=$?
     ((status == 0 || status == 3)) || fail "exit status $status: $(cat "$SCRATCH/err")"
     bytes "$SCRATCH/wanted" 100000 1
     cmp "$SCRATCH/wanted" "$D/f"

@@ -179,15 +179,15 @@ load experiment_views
     echo x >"$R/data/a/b/c"
     two_experiments
     save "$R/step_100.safetensors" 9
-    timeout 60 ls -lR "$MNT" >/dev/null
-    timeout 60 find "$MNT" -ls >/dev/null
-    timeout 60 du -a "$MNT" >/dev/null
-    timeout 60 tar -C "$MNT" -cf "$SCRATCH/tar" .
-    timeout 60 find -L "$MNT/experiments" "$MNT/HP" "$MNT/data" "$MNT/models" -type f -exec cat {} + >/dev/null
-    timeout 60 rsync -a "$MNT/" "$SCRATCH/links/"
-    timeout 60 rsync -aL "$MNT/experiments" "$SCRATCH/files/"
+    timeout 300 ls -lR "$MNT" >/dev/null
+    timeout 300 find "$MNT" -ls >/dev/null
+    timeout 300 du -a "$MNT" >/dev/null
+    timeout 300 tar -C "$MNT" -cf "$SCRATCH/tar" .
+    timeout 300 find -L "$MNT/experiments" "$MNT/HP" "$MNT/data" "$MNT/models" -type f -exec cat {} + >/dev/null
+    timeout 300 rsync -a "$MNT/" "$SCRATCH/links/"
+    timeout 300 rsync -aL "$MNT/experiments" "$SCRATCH/files/"
     cmp "$SCRATCH/files/experiments/$A/HP/config.yaml" "$MNT/experiments/$A/HP/config.yaml"
-    timeout 60 rsync -aLn --itemize-changes "$MNT/experiments" "$SCRATCH/files/" >"$SCRATCH/again"
+    timeout 300 rsync -aLn --itemize-changes "$MNT/experiments" "$SCRATCH/files/" >"$SCRATCH/again"
     equal "$(cat "$SCRATCH/again")" "" "what a second rsync copies"
 }
 

@@ -18,7 +18,7 @@ teardown() { cleanup; }
         wait "$pid" || true
         for p in $(daemon_pids "$STORE"); do kill -KILL "$p" 2>/dev/null || true; done # it was too early
         wait_until no_daemon "$STORE"
-        timeout 20 ls "$MNT" >/dev/null 2>&1 || (($? != 124))
+        timeout 300 ls "$MNT" >/dev/null 2>&1 || (($? != 124))
     done
     mount_store
     echo x >"$D/f"
@@ -26,7 +26,7 @@ teardown() { cleanup; }
 
 @test "renaming each entry while listing comes to an end" {
     mount_store
-    timeout 60 python3 - "$D" <<'PY'
+    timeout 300 python3 - "$D" <<'PY'
 import os, sys
 d = sys.argv[1]
 for i in range(3000): open("%s/%d" % (d, i), "w").close()
@@ -160,7 +160,7 @@ PY
     equal "$(cat "$D/a")" content
     equal "$(errno_of mkdir "$D/new")" "Read-only file system"
     equal "$(errno_of touch "$D/b")" "Read-only file system"
-    timeout 60 "$EXPFS" umount "$MNT" || true
+    timeout 300 "$EXPFS" umount "$MNT" || true
     STORES=()
 }
 
@@ -187,7 +187,7 @@ PY
 
 @test "a name that is replaced by rename over and over is in every listing" {
     mount_store
-    timeout 120 python3 - "$D" <<'PY'
+    timeout 300 python3 - "$D" <<'PY'
 import os, sys, threading
 d = sys.argv[1]
 for i in range(500): open("%s/%03d" % (d, i), "w").close()

@@ -234,7 +234,7 @@ row|None|undo row of no inode (999999)|left"
     some_files
     sql "DELETE FROM object WHERE id IN (SELECT object FROM inode WHERE ino IN ($(inode one), $(inode two)))"
     mount_store
-    run timeout 20 sync "$D/one"
+    run timeout 300 sync "$D/one"
     [[ $status == 1 && $output == *"Input/output error"* ]] || fail "sync: $status $output"
     mv "$D/one" "$D/moved"
     ln "$D/moved" "$D/second"
@@ -273,7 +273,7 @@ row|None|undo row of no inode (999999)|left"
     mount_store
     background "$EXPFS" fsck "$STORE"
     sleep 0.5
-    timeout 60 "$EXPFS" umount "$MNT" 3>&-
+    timeout 300 "$EXPFS" umount "$MNT" 3>&-
     local status=0
     wait "$BG" || status=$?
     equal $status 3 "exit status of fsck"

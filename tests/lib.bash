@@ -112,7 +112,7 @@ mount_run() {
     mkdir -p "$R"
 }
 
-umount_store() { timeout 120 "$EXPFS" umount "$MNT" 3>&-; }
+umount_store() { timeout 300 "$EXPFS" umount "$MNT" 3>&-; }
 
 remount() {
     umount_store
@@ -162,9 +162,9 @@ no_process() {
 
 no_daemon() { [[ -z $(daemon_pids "$@") ]]; }
 
-# wait_until COMMAND...: until it succeeds, at most 30 seconds
+# wait_until COMMAND...: until it succeeds, at most two minutes: a disk may stand still for one
 wait_until() {
-    local end=$((SECONDS + 30))
+    local end=$((SECONDS + 120))
     until "$@"; do
         ((SECONDS < end)) || {
             echo "waited in vain for: $*" >&2
@@ -204,7 +204,7 @@ abort_connection() {
 unmount_soon() {
     local try
     for try in 1 2 3 4 5 6; do
-        timeout 60 "$EXPFS" umount "$1" 3>&- && return 0 # in a trap a bare return gives the status from before it
+        timeout 300 "$EXPFS" umount "$1" 3>&- && return 0 # in a trap a bare return gives the status from before it
         sleep 0.$try
     done
     return 1
@@ -292,7 +292,7 @@ equal() { [[ $1 == "$2" ]] || fail "${3:-value}: got '$1', expected '$2'"; }
 refused() {
     local wanted=$1 status=0
     shift
-    timeout 60 "$@" </dev/null >"$SCRATCH/out" 2>"$SCRATCH/err" 3>&- || status=$?
+    timeout 300 "$@" </dev/null >"$SCRATCH/out" 2>"$SCRATCH/err" 3>&- || status=$?
     MESSAGE=$(cat "$SCRATCH/err")
     equal "$status" "$wanted" "exit status of $* ($MESSAGE)"
     equal "$(wc -l <"$SCRATCH/err")" 1 "lines on standard error of $* ($MESSAGE)"
@@ -302,7 +302,7 @@ refused() {
 # errno_of COMMAND...: runs it, which must fail, and prints the reason that the C library gives for it
 errno_of() {
     local status=0
-    timeout 60 "$@" </dev/null >/dev/null 2>"$SCRATCH/err" 3>&- || status=$?
+    timeout 300 "$@" </dev/null >/dev/null 2>"$SCRATCH/err" 3>&- || status=$?
     ((status != 0)) || fail "succeeded: $*"
     sed 's/.*: //' "$SCRATCH/err" | tail -n 1
 }

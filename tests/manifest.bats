@@ -36,7 +36,7 @@ def seen(want, path=P):
     other = "import os, sys; sys.stdout.buffer.write(b'%d ' % os.stat(sys.argv[1]).st_size + open(sys.argv[1], 'rb').read())"
     same(subprocess.check_output([sys.executable, "-c", other, path]), b"%d " % len(want) + want, "what another process sees")
 PY
-    timeout 120 python3 "$SCRATCH/program.py" "$@" 3>&-
+    timeout 300 python3 "$SCRATCH/program.py" "$@" 3>&-
 }
 
 @test "from the truncation to the close others read what a manifest held, and see its size and blocks" {

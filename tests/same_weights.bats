@@ -77,5 +77,5 @@ is_complete() { [[ $(getfattr --only-values -n user.expfs.complete "$1" 2>/dev/n
 @test "a content under very many names is read once" {
     save step_1.pt '(lambda x: {"n%d" % i: v(x) for i in range(20000)})(t("uint8", [1 << 26], bytes(1 << 26)))'
     save other_step_1.pt '(lambda x: {"a": 1, "model": {"n%d" % i: v(x) for i in range(20000)}})(t("uint8", [1 << 26], bytes(1 << 26)))'
-    equal "$(timeout 60 "$EXPFS" verify "$R/other_step_1.pt" 3>&- | head -n 1 | cut -d ' ' -f 1)" ACCEPT
+    equal "$(timeout 300 "$EXPFS" verify "$R/other_step_1.pt" 3>&- | head -n 1 | cut -d ' ' -f 1)" ACCEPT
 }

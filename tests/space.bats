@@ -231,7 +231,7 @@ assert "full" in [w["kind"] for w in json.load(sys.stdin)["warnings"]]'
     fill_disk
     for i in 1 2 3; do save "$D/more$i" 1 $i >/dev/null; done
     rm "$D/more1"
-    timeout -s KILL $((seconds + 60)) python3 - "$D" $seconds <<'PY' || fail "the mount stands still"
+    timeout -s KILL $((seconds + 300)) python3 - "$D" $seconds <<'PY' || fail "the mount stands still"
 import os, random, sys, time
 top, end = sys.argv[1], time.monotonic() + float(sys.argv[2])
 def work(n):
@@ -262,7 +262,7 @@ for n in range(6):
     pids.append(pid)
 for pid in pids: os.waitpid(pid, 0)
 PY
-    timeout 60 "$EXPFS" status "$MNT" 3>&- >/dev/null
+    timeout 300 "$EXPFS" status "$MNT" 3>&- >/dev/null
     rm -rf "$D"/*
     wait_until sh -c "echo x >'$D/again'"
 }

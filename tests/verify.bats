@@ -177,7 +177,7 @@ whole() { [[ $(xattr "$1" user.expfs.complete) == 1 ]]; }
     head -c 100 "$R/step_7.safetensors" >"$R/torn_step_7.safetensors"
     equal "$(verdict 13 "$R/torn_step_7.safetensors")" HOLD
     mkfifo "$SCRATCH/fifo"
-    refused 3 timeout 20 "$EXPFS" verify "$R/step_7.safetensors" --against "$SCRATCH/fifo"
+    refused 3 timeout 300 "$EXPFS" verify "$R/step_7.safetensors" --against "$SCRATCH/fifo"
 }
 
 @test "names behind a prefix are the same, other types and shapes are not" {

@@ -151,11 +151,11 @@ PY
     real=$(find "$MNT/runs" | wc -l)
     all=$(find "$MNT" | wc -l)
     ((all < real * 3 + 50)) || fail "$all entries for $real real ones"
-    timeout 60 find -L "$MNT/branches" -type f 2>/dev/null | wc -l >/dev/null || true
-    timeout 60 du -a "$MNT" >/dev/null
-    timeout 60 grep -rq nothing-has-this "$MNT" || true
-    timeout 60 ls -lR "$MNT" >/dev/null
-    timeout 60 tar -C "$MNT" -cf - . | tar -tf - >/dev/null
+    timeout 300 find -L "$MNT/branches" -type f 2>/dev/null | wc -l >/dev/null || true
+    timeout 300 du -a "$MNT" >/dev/null
+    timeout 300 grep -rq nothing-has-this "$MNT" || true
+    timeout 300 ls -lR "$MNT" >/dev/null
+    timeout 300 tar -C "$MNT" -cf - . | tar -tf - >/dev/null
 }
 
 # --- steps ---

@@ -83,7 +83,7 @@ class Disk:
             os.close(fd)
 
     def unmount(self):
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while is_mounted(self.point) and not run("umount", self.point, check=False):
             if time.monotonic() > end:
                 run("umount", "-l", self.point)

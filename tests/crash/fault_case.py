@@ -15,7 +15,7 @@ import processes
 import tree as trees
 
 STORE, DATABASE, SYNC = 1, 2, 4
-SECONDS = 60  # after which something hangs
+SECONDS = 300  # after which something hangs
 
 
 def data(seed, size):

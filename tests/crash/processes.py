@@ -26,7 +26,7 @@ def start(f, *args, ends=(), tell=None):
         os._exit(status)
 
 
-def wait(pid, seconds=60):
+def wait(pid, seconds=300):
     """The exit status; one that hangs is killed."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -60,7 +60,7 @@ def daemons(program, store):
     return pids
 
 
-def kill_daemons(program, store, seconds=60):
+def kill_daemons(program, store, seconds=300):
     """Kills all of them and waits until they hold nothing any more."""
     end, killed = time.monotonic() + seconds, set()
     while True:
