@@ -54,6 +54,10 @@ install_pages() {
     python3 "$BATS_TEST_DIRNAME/manual.py" messages "$EXPFS_SRCDIR" "$MAN"
 }
 
+@test "the pages have each kind of warning, attribute and key of the configuration, and no other" {
+    python3 "$BATS_TEST_DIRNAME/manual.py" names "$EXPFS_SRCDIR" "$MAN"
+}
+
 @test "the examples of the pages go as they are printed" {
     local page
     export HOME=$SCRATCH PATH=$EXPFS_BUILDDIR:$PATH # the pages print the home directory of root

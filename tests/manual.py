@@ -3,6 +3,7 @@
 
 usage: manual.py commands EXPFS MANDIR     each command, its usage and options, as "expfs help" tells them
        manual.py messages SRCDIR MANDIR    each message under DIAGNOSTICS, as the source has it
+       manual.py names SRCDIR MANDIR       each kind of warning, attribute and key of config.yaml, as the source has it
        manual.py references MANDIR         each reference to a page of ours
 
 Exit status: 0 they agree, 1 not (each difference is told on standard error).
@@ -105,11 +106,37 @@ def source_texts(srcdir):
 def check_messages(srcdir, mandir):
     texts = source_texts(srcdir)
     for page in sorted(set(pages(mandir).values())):
-        for message in re.findall(r'^\.It "(.*)"$', "".join(re.findall(r"^\.Bl -diag\n.*?^\.El$", open(page).read(), re.M | re.S)), re.M):
+        lists = "".join(re.findall(r"^\.Bl -diag\n.*?^\.El$", open(page).read(), re.M | re.S))
+        for message in re.findall(r'^\.It "(.*)"$', lists, re.M):
             for piece in re.split(r"\b[A-Z]+\b|\.\.\.|[:;] ", message):
                 piece = piece.strip(" :;,/-")
                 if len(piece) > 3 and not any(piece in t for t in texts):
                     differs("%s: %r: the source has no %r" % (os.path.basename(page), message, piece))
+
+
+def listed(page, macro, begin, end):
+    """The names of the items in a part of a page."""
+    part = re.search(r"^%s\n(.*?)^%s" % (begin, end), open(page).read(), re.M | re.S).group(1)
+    return set(" ".join(re.findall(r"^\.It %s(.*)$" % macro, part, re.M)).split())
+
+
+def check_names(srcdir, mandir):
+    read = lambda name: open(os.path.join(srcdir, name)).read()
+    warning, config = read("src/op/warning.c"), read("src/exp/config.c")
+    kinds = set(re.findall(r'\bwarn\(\w+, "([\w-]+)"', warning)) | set(re.findall(r'\[JUDGE_\w+\] = "([\w-]+)"', warning))
+    attributes = {"user.expfs." + key for key in re.findall(r'{ "(\w+)", \w+_value }', read("fs/xattr.c"))}
+    keys = set(re.findall(r'{ "(\w+)", read_\w+ }', config))
+    keys |= set(re.findall(r'\[ROLE_\w+\] = "(\w+)"', read("src/format/role.c")))
+    page = open(mandir + "/expfs.config.5").read()
+    page_keys = re.findall(r"\bIc ([\w ,]+) :", re.search(r"^\.Sh DESCRIPTION(.*?)^\.Ss", page, re.M | re.S).group(1))
+    told = {
+        "warnings": (kinds, listed(mandir + "/expfs-status.1", "", r"\.Ss Warnings", r"\.Pp")),
+        "attributes": (attributes, listed(mandir + "/expfs-tree.7", "Li ", r"\.Sh ATTRIBUTES", r"\.El")),
+        "keys": (keys, set(re.findall(r"\w+", " ".join(page_keys)))),
+    }
+    for what, (source, page) in told.items():
+        if source != page or not source:
+            differs("%s: only in the source: %s; only in the page: %s" % (what, source - page, page - source))
 
 
 def check_references(mandir):
@@ -120,7 +147,8 @@ def check_references(mandir):
                 differs("%s: refers to %s(%s), which there is not" % (os.path.basename(page), name, section))
 
 
-{"commands": check_commands, "messages": check_messages, "references": check_references}[sys.argv[1]](*sys.argv[2:])
+checks = {"commands": check_commands, "messages": check_messages, "names": check_names, "references": check_references}
+checks[sys.argv[1]](*sys.argv[2:])
 for line in differences:
     print(line, file=sys.stderr)
 sys.exit(1 if differences else 0)
