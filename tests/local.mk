@@ -106,6 +106,7 @@ bats_tests = \
 	tests/metrics.bats \
 	tests/removed_runs.bats \
 	tests/manual.bats \
+	tests/import.bats \
 	tests/readme.bats \
 	tests/probes.bats
 
@@ -122,6 +123,7 @@ EXTRA_DIST += \
 	tests/completions.zsh \
 	tests/lib.bash \
 	tests/status.bash \
+	tests/import.bash \
 	tests/fsck.bash \
 	tests/experiment_views.bash \
 	tests/experiments.bash \

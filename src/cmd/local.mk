@@ -30,7 +30,10 @@ expfs_SOURCES = \
 	src/cmd/diff.c \
 	src/cmd/load.c \
 	src/cmd/branch.c \
-	src/cmd/fsck.c
+	src/cmd/fsck.c \
+	src/cmd/import.c \
+	src/cmd/import_told.c src/cmd/import_told.h \
+	src/cmd/import_where.c src/cmd/import_where.h
 expfs_LDADD = $(libexpfs_LIBS) $(FUSE_LIBS)
 
 # mount(8) runs it for -t expfs

@@ -45,6 +45,8 @@ static const struct line {
 	{ NULL, &cmd_verify },
 	{ NULL, &cmd_decide },
 	{ NULL, &cmd_diff },
+	{ "Out of the machine", NULL },
+	{ NULL, &cmd_import },
 	{ "The program", NULL },
 	{ NULL, &cmd_version },
 	{ NULL, &cmd_help },

@@ -1,0 +1,302 @@
+/* It writes into the mount as any program does; the order in which files come is that of src/sync/import.h. */
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "cmd/cmd.h"
+#include "cmd/import_told.h"
+#include "exp/run.h"
+#include "op/reply.h"
+#include "util/human.h"
+#include "util/log.h"
+#include "util/progress.h"
+
+struct call {
+	struct import_where where;
+	struct import *im;
+	bool dry_run, json;
+	int to; /* what the source becomes; -1: it is not there */
+	json_t *told;
+};
+
+static void call_clear(struct call *c)
+{
+	import_where_free(&c->where);
+	if (c->im)
+		import_free(c->im);
+	if (c->to >= 0)
+		close(c->to);
+	json_decref(c->told);
+}
+
+static const char *between(const struct call *c)
+{
+	return *c->where.below ? "/" : "";
+}
+
+static enum op_exit fail(const struct call *c, int r)
+{
+	const char *why = r == -ENOSPC || r == -EDQUOT ? "; free space, or give the store more, and import again, which goes on" :
+			  r == -EROFS			     ? "; mount it so that it can be written" :
+			  r == -ENOTCONN		     ? "; mount the store again, and import again, which goes on" :
+							       "";
+
+	log_msg("%s%s%s: %s%s", c->where.point, between(c), c->where.below, strerror(-r), why);
+	return OP_FAILED;
+}
+
+static enum op_exit fail_source(const struct call *c, int r)
+{
+	if (r == -EINVAL)
+		log_msg("%s: is the checkpoints/ of an experiment root; import the directory that it is in", c->where.source);
+	else if (r == -E2BIG)
+		log_msg("%s: holds more than %u files; import a part of it at a time", c->where.source, TREE_MAX);
+	else
+		log_msg("%s: %s", c->where.source, strerror(-r));
+	return OP_FAILED;
+}
+
+/* In a directory of runs each directory is one; a run that was taken apart there would be none any more. */
+static bool is_run_among_runs(const struct call *c)
+{
+	const struct config *config = c->where.config;
+	_cleanup_free_ char *below = NULL;
+
+	if (asprintf(&below, "%s%sx", c->where.path, *c->where.path ? "/" : "") < 0 || !*c->where.path || !run_is(config, below))
+		return false;
+	for (size_t i = 1; i < c->im->tree->n && c->im->tree->v[i].dir == 0; i++) {
+		const struct tree_entry *e = &c->im->tree->v[i];
+
+		if (role_of(config->rules, e->to, S_ISDIR(e->st.st_mode)) != ROLE_NONE)
+			return true;
+	}
+	return false;
+}
+
+static enum op_exit look(struct call *c)
+{
+	_cleanup_free_ char *dest = NULL;
+	int r = import_plan(c->where.source, c->where.config, c->where.path, &c->im);
+
+	if (r < 0)
+		return fail_source(c, r);
+	if (asprintf(&dest, "%s%s%s", c->where.point, between(c), c->where.below) < 0)
+		return fail(c, -ENOMEM);
+	c->to = open(dest, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c->to < 0 && errno != ENOENT)
+		return fail(c, -errno);
+	if (c->to >= 0 && flock(c->to, LOCK_EX | LOCK_NB) < 0) {
+		log_msg("%s: another import into it is at work; wait for it", dest);
+		return OP_FAILED;
+	}
+	r = import_look(c->im, c->to);
+	if (r < 0)
+		return fail(c, r);
+	c->told = import_told(&c->where, c->im);
+	return c->told ? OP_DONE : fail(c, -ENOMEM);
+}
+
+/* Contents that the store has already take nothing, but which ones these are is found when they are there. */
+static enum op_exit check_space(const struct call *c)
+{
+	char needed[HUMAN_TEXT], there[HUMAN_TEXT];
+	struct statvfs st;
+
+	if (statvfs(c->where.point, &st) < 0)
+		return fail(c, -errno);
+	if (c->im->bytes_new <= (uint64_t)st.f_bavail * st.f_frsize)
+		return OP_DONE;
+	human_bytes((double)c->im->bytes_new, needed);
+	human_bytes((double)st.f_bavail * (double)st.f_frsize, there);
+	log_msg("%s: up to %s are needed and %s are free; free space, or import a part at a time", c->where.point, needed, there);
+	return OP_FAILED;
+}
+
+/* Nothing of what is there is written over, and two runs do not become one. */
+static enum op_exit refuse(const struct call *c)
+{
+	const char *point = c->where.point, *below = c->where.below;
+	const json_t *paths = json_object_get(json_object_get(c->told, "differs"), "paths");
+
+	if (is_run_among_runs(c)) {
+		log_msg("%s: is a run, and %s/%s a directory of runs; name one in it, as in: %s/%s/NAME", c->where.source, point,
+			below, point, below);
+		return OP_FAILED;
+	}
+	if (c->im->foreign && !c->where.chosen) {
+		log_msg("%s/%s: is there already and holds %s, which %s does not; name another DEST, or this to have both in it",
+			point, below, c->im->foreign, c->where.source);
+		return OP_FAILED;
+	}
+	if (c->im->n_differ > 0) {
+		log_msg("%s%s%s/%s: is there already and differs (%zu do so, see --dry-run); move it away, or name another DEST",
+			point, between(c), below, json_string_value(json_array_get(paths, 0)), c->im->n_differ);
+		return OP_FAILED;
+	}
+	return check_space(c);
+}
+
+static int make_dest(struct call *c)
+{
+	_cleanup_free_ char *dest = NULL;
+
+	if (c->to >= 0)
+		return 0;
+	if (asprintf(&dest, "%s/%s", c->where.point, c->where.below) < 0)
+		return -ENOMEM;
+	for (char *p = dest + strlen(c->where.point); p; p = strchr(p + 1, '/')) {
+		char *next = strchr(p + 1, '/');
+
+		if (next)
+			*next = 0;
+		if (mkdir(dest, 0777) < 0 && errno != EEXIST)
+			return -errno;
+		if (next)
+			*next = '/';
+	}
+	c->to = open(dest, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return c->to < 0 || flock(c->to, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+}
+
+/* What the mount itself says, as who imports may not ask the daemon. NULL: it does not. */
+static json_t *read_told(const struct call *c, const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+
+	return asprintf(&path, "%s/.expfs/%s", c->where.point, name) < 0 ? NULL : json_load_file(path, 0, NULL);
+}
+
+/* Branches whose runs lie at what the source became or below it, and the experiments on them. */
+static void tell_branches(struct call *c, const json_t *status, const json_t *lineage)
+{
+	const char *dest = cmd_string(c->told, "dest");
+	size_t n = strcmp(dest, "/") ? strlen(dest) : 0, i, k;
+	json_t *names = json_array();
+	const json_t *b, *e, *name;
+	json_int_t experiments = 0;
+
+	json_array_foreach (json_object_get(status, "branches"), i, b) {
+		const char *run = cmd_string(b, "run");
+
+		if (!strncmp(run, dest, n) && (run[n] == '/' || !run[n]))
+			json_array_append(names, json_object_get(b, "name"));
+	}
+	json_array_foreach (json_object_get(lineage, "experiments"), i, e) {
+		bool on = false;
+
+		json_array_foreach (json_object_get(e, "branches"), k, name)
+			for (size_t j = 0; j < json_array_size(names) && !on; j++)
+				on = json_equal(name, json_array_get(names, j));
+		experiments += on;
+	}
+	json_object_set_new(c->told, "branches", names);
+	json_object_set_new(c->told, "experiments", json_integer(experiments));
+}
+
+static void tell_space(struct call *c, const json_t *before, const json_t *after)
+{
+	const json_t *was = json_object_get(before, "space"), *is = json_object_get(after, "space");
+
+	json_int_t raw = cmd_number(is, "raw") - cmd_number(was, "raw");
+	json_int_t stored = cmd_number(is, "stored") - cmd_number(was, "stored");
+
+	json_object_set_new(c->told, "space", json_pack("{s:I, s:I}", "raw", raw, "stored", stored));
+}
+
+static enum op_exit bring(struct call *c)
+{
+	_cleanup_json_ json_t *before = read_told(c, "status.json"), *after = NULL, *lineage = NULL;
+	int r = make_dest(c);
+
+	if (r == 0)
+		r = import_bring(c->im, c->to);
+	if (r < 0)
+		return fail(c, r);
+	json_decref(c->told);
+	c->told = import_told(&c->where, c->im);
+	if (!c->told)
+		return fail(c, -ENOMEM);
+	lineage = read_told(c, "lineage.json");
+	after = read_told(c, "status.json");
+	tell_branches(c, after, lineage);
+	tell_space(c, before, after);
+	return OP_DONE;
+}
+
+static void print(const struct call *c)
+{
+	if (c->json)
+		cmd_print_json(c->told);
+	else
+		import_print(c->told, !c->dry_run);
+}
+
+static enum op_exit import(struct call *c)
+{
+	enum op_exit exit = look(c);
+
+	if (exit != OP_DONE)
+		return exit;
+	json_object_set_new(c->told, "dry_run", json_boolean(c->dry_run));
+	if (c->dry_run)
+		print(c);
+	exit = refuse(c);
+	if (c->dry_run || exit != OP_DONE)
+		return c->dry_run && exit == OP_FAILED ? OP_NO : exit;
+	exit = bring(c);
+	if (exit != OP_DONE)
+		return exit;
+	json_object_set_new(c->told, "dry_run", json_false());
+	print(c);
+	if (c->im->tree->n_lost == 0)
+		return OP_DONE;
+	log_msg("%s: %zu could not be brought, as is told; mend that and import again", c->where.source, c->im->tree->n_lost);
+	return OP_FAILED;
+}
+
+static int run(int argc, char **argv)
+{
+	_cleanup_(call_clear) struct call c = { .to = -1 };
+	const char *store = NULL;
+	const struct cmd_option options[] = {
+		{ "store", .value = &store }, { "json", .flag = &c.json }, { "dry-run", .flag = &c.dry_run }, { NULL }
+	};
+	enum op_exit exit = cmd_options(argc, argv, options);
+
+	if (exit != OP_DONE)
+		return exit;
+	if (argc - optind < 1 || argc - optind > 2 || (argc - optind == 2 && store))
+		return cmd_bad_operands(&cmd_import);
+	progress_enable();
+	exit = import_where_find(argv[optind], argv[optind + 1], store, &c.where);
+	return exit == OP_DONE ? import(&c) : exit;
+}
+
+const struct command cmd_import = {
+	.name = "import",
+	.run = run,
+	.usage = "DIR [DEST] [--dry-run] [--store STORE] [--json]",
+	.summary = "bring a directory in",
+	.help = "Copies DIR into a mounted store: a run, an experiment root of WeightsLab, a directory\n"
+		"of several of these, a folder that export made. It becomes the directory DEST in a\n"
+		"mount or, without it, runs/NAME in the mount in which you are, with DIR's name. With\n"
+		"the top of a mount as DEST, a root becomes the top, and else it is runs/NAME there.\n"
+		"For a branch of each of many runs beside each other DEST is MNT/runs.\n"
+		"\n"
+		"DIR is only read. What comes is in the order in which it was made, keeps its times, and\n"
+		"counts as older than what is written in the mount. Hard links and holes are kept, and\n"
+		"symbolic links as they are; names that export had to change are as they were.\n"
+		"Nothing is written over: where a file is there and differs, nothing is brought. An\n"
+		"import that was interrupted goes on when it is done again.\n"
+		"\n"
+		"  --dry-run      says what would come, and what is in the way\n"
+		"  --store STORE  the store, which must be mounted\n"
+		"  --json         the answer as JSON\n"
+		"\n"
+		"Exit status 1: with --dry-run, that it would be refused; 3: also, that some of it\n"
+		"could not be read.\n",
+};

@@ -1,0 +1,180 @@
+#include "cmd/import_told.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "op/reply.h"
+#include "util/human.h"
+
+#define SHOWN 10
+
+static json_t *place_json(const struct import_place *p)
+{
+	json_t *steps = p->steps ? json_pack("[I, I]", (json_int_t)p->low, (json_int_t)p->high) : json_null();
+	json_t *experiments = p->is_root ? json_integer((json_int_t)p->experiments) : json_null();
+
+	return json_pack("{s:o, s:s, s:I, s:o, s:o}", "path", reply_path(p->path), "kind", p->is_root ? "root" : "run",
+			 "checkpoints", (json_int_t)p->checkpoints, "steps", steps, "experiments", experiments);
+}
+
+static json_t *places_json(const struct import *im)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < im->n_places && json_array_size(list) < IMPORT_TOLD_MAX; i++)
+		if (im->places[i].checkpoints || im->places[i].is_root)
+			json_array_append_new(list, place_json(&im->places[i]));
+	return list;
+}
+
+static json_t *differing_json(const struct import *im)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < im->n && json_array_size(list) < IMPORT_TOLD_MAX; i++)
+		if (im->v[i].state == IMPORT_DIFFERS)
+			json_array_append_new(list, reply_text(im->v[i].e->to));
+	return json_pack("{s:I, s:o}", "count", (json_int_t)im->n_differ, "paths", list);
+}
+
+static json_t *given_back_json(const struct import *im)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < im->tree->n && json_array_size(list) < IMPORT_TOLD_MAX; i++) {
+		const struct tree_entry *e = &im->tree->v[i];
+		const char *from = strrchr(e->path, '/'), *to = strrchr(e->to, '/');
+
+		if (strcmp(from ? from : e->path, to ? to : e->to) != 0)
+			json_array_append_new(list, json_pack("{s:o, s:o}", "from", reply_text(e->path), "to", reply_text(e->to)));
+	}
+	return json_pack("{s:I, s:o}", "count", (json_int_t)im->n_given_back, "names", list);
+}
+
+static json_t *left_json(const struct import *im)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < im->tree->n_left && i < IMPORT_TOLD_MAX; i++) {
+		const struct tree_left *l = &im->tree->left[i];
+
+		json_array_append_new(list, json_pack("{s:o, s:s, s:b}", "path", reply_text(l->path), "why", l->why, "lost",
+						      l->lost));
+	}
+	return json_pack("{s:I, s:o}", "count", (json_int_t)im->tree->n_left, "paths", list);
+}
+
+json_t *import_told(const struct import_where *w, const struct import *im)
+{
+	json_t *told = json_pack("{s:o, s:o, s:o}", "source", reply_text(w->source), "dest", reply_path(w->path), "mount",
+				 reply_text(w->point));
+	json_t *counts = json_pack("{s:I, s:I, s:I, s:I, s:I}", "files", (json_int_t)im->n, "bytes", (json_int_t)im->bytes, "new",
+				   (json_int_t)im->n_new, "new_bytes", (json_int_t)im->bytes_new, "there", (json_int_t)im->n_there);
+
+	json_object_update(told, counts);
+	json_decref(counts);
+	json_object_set_new(told, "differs", differing_json(im));
+	json_object_set_new(told, "foreign", im->foreign ? reply_text(im->foreign) : json_null());
+	json_object_set_new(told, "places", places_json(im));
+	json_object_set_new(told, "given_back", given_back_json(im));
+	json_object_set_new(told, "left_out", left_json(im));
+	return told;
+}
+
+/* The first ones of a list of count; print_one prints each without the end of the line. */
+static void print_list(const char *heading, const json_t *list, json_int_t count, void (*print_one)(const json_t *v))
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach (list, i, v) {
+		if (i == SHOWN)
+			break;
+		printf("%-10s", heading ? heading : cmd_string(v, "kind"));
+		print_one(v);
+		putchar('\n');
+	}
+	if (count > (json_int_t)i)
+		printf("%-10sand %" JSON_INTEGER_FORMAT " more; see them with --json\n", "", count - (json_int_t)i);
+}
+
+static void print_place(const json_t *p)
+{
+	const json_t *steps = json_object_get(p, "steps"), *experiments = json_object_get(p, "experiments");
+
+	cmd_print_text(cmd_string(p, "path"));
+	printf(": ");
+	if (json_is_integer(experiments))
+		printf("%" JSON_INTEGER_FORMAT " experiments, ", json_integer_value(experiments));
+	printf("%" JSON_INTEGER_FORMAT " checkpoints", cmd_number(p, "checkpoints"));
+	if (json_is_array(steps))
+		printf(", steps %" JSON_INTEGER_FORMAT " ... %" JSON_INTEGER_FORMAT, json_integer_value(json_array_get(steps, 0)),
+		       json_integer_value(json_array_get(steps, 1)));
+}
+
+static void print_name(const json_t *v)
+{
+	cmd_print_text(cmd_string(v, "from"));
+	printf(" is again ");
+	cmd_print_text(cmd_string(v, "to"));
+}
+
+static void print_left(const json_t *v)
+{
+	cmd_print_text(cmd_string(v, "path"));
+	printf(": ");
+	cmd_print_text(cmd_string(v, "why"));
+}
+
+static void print_text(const json_t *v)
+{
+	cmd_print_text(json_string_value(v));
+}
+
+static void print_counted(const char *heading, const json_t *o, const char *key, void (*print_one)(const json_t *v))
+{
+	print_list(heading, json_object_get(o, key), cmd_number(o, "count"), print_one);
+}
+
+static void print_branches(const json_t *told)
+{
+	const json_t *list = json_object_get(told, "branches"), *space = json_object_get(told, "space"), *v;
+	char raw[HUMAN_TEXT], stored[HUMAN_TEXT];
+	size_t i;
+
+	json_array_foreach (list, i, v) {
+		if (i == SHOWN)
+			break;
+		printf("%s", i ? ", " : "branches  ");
+		cmd_print_text(json_string_value(v));
+	}
+	if (json_array_size(list) > SHOWN)
+		printf(" and %zu more", json_array_size(list) - SHOWN);
+	printf("%s%" JSON_INTEGER_FORMAT " experiments\n", json_array_size(list) ? ": " : "branches  none: ",
+	       cmd_number(told, "experiments"));
+	human_bytes((double)cmd_number(space, "raw"), raw);
+	human_bytes((double)cmd_number(space, "stored"), stored);
+	printf("space     %s more, in %s of the store\n", raw, stored);
+}
+
+void import_print(const json_t *told, bool done)
+{
+	json_int_t new = cmd_number(told, "new"), there = cmd_number(told, "there");
+	const json_t *places = json_object_get(told, "places");
+	char bytes[HUMAN_TEXT];
+
+	human_bytes((double)cmd_number(told, "new_bytes"), bytes);
+	cmd_print_text(cmd_string(told, "dest"));
+	printf(": %" JSON_INTEGER_FORMAT " files, %s, %s from ", new, bytes, done ? "brought" : "to be brought");
+	cmd_print_text(cmd_string(told, "source"));
+	if (there > 0)
+		printf("; %" JSON_INTEGER_FORMAT " are there already", there);
+	putchar('\n');
+	print_list(NULL, places, (json_int_t)json_array_size(places), print_place);
+	print_counted("name", json_object_get(told, "given_back"), "names", print_name);
+	print_counted("left out", json_object_get(told, "left_out"), "paths", print_left);
+	print_counted("differs", json_object_get(told, "differs"), "paths", print_text);
+	if (done)
+		print_branches(told);
+}

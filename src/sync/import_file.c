@@ -1,0 +1,227 @@
+/* One file, link or directory: made beside its place and renamed. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+#include "sync/import_part.h"
+#include "util/io.h"
+
+#define CHUNK (1u << 20)
+#define TRIES 2 /* of what changes while it is read */
+#define XATTRS_MAX (64u << 10)
+
+/* FNV-1a, of names too long to stand in another whole. */
+static uint32_t hash_of(const char *name)
+{
+	uint32_t h = 0x811c9dc5u;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 0x01000193u;
+	return h;
+}
+
+void import_part_name(const char *name, char ret[static IMPORT_PART])
+{
+	snprintf(ret, IMPORT_PART, ".%.200s.import-%08x.part", name, hash_of(name));
+}
+
+bool import_is_part(const char *name)
+{
+	size_t n = strlen(name), m = strlen(".import-12345678.part");
+	const char *end = name + n - MIN(n, m);
+
+	if (*name != '.' || n <= m || strncmp(end, ".import-", strlen(".import-")) != 0)
+		return false;
+	return !strcmp(end + strlen(".import-12345678"), ".part");
+}
+
+static char *beside(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char part[IMPORT_PART], *to;
+
+	import_part_name(name, part);
+	return asprintf(&to, "%.*s%s", (int)(name - path), path, part) < 0 ? NULL : to;
+}
+
+char *import_path(const struct import_unit *unit, const char *to)
+{
+	_cleanup_free_ char *part = NULL;
+	char *path;
+
+	if (!unit || unit->there)
+		return strdup(to);
+	part = beside(unit->dir->to);
+	return !part || asprintf(&path, "%s%s", part, to + strlen(unit->dir->to)) < 0 ? NULL : path;
+}
+
+/* The next extent of data at or after off; its length, 0 at the end. */
+static int next_data(int fd, uint64_t size, uint64_t *off, uint64_t *ret_len)
+{
+	off_t data = lseek(fd, (off_t)*off, SEEK_DATA), hole;
+
+	*ret_len = 0;
+	if (data < 0 && errno == ENXIO)
+		return 0;
+	if (data < 0)
+		data = (off_t)*off; /* it does not tell */
+	hole = lseek(fd, data, SEEK_HOLE);
+	*off = (uint64_t)data;
+	if (*off < size)
+		*ret_len = (hole < 0 ? size : MIN((uint64_t)hole, size)) - *off;
+	return 0;
+}
+
+/* 1: it could not be read. */
+static int copy_bytes(int from, int to, uint64_t size, char *buf, struct progress *p)
+{
+	uint64_t off = 0, len;
+
+	while (off < size && next_data(from, size, &off, &len) == 0 && len > 0) {
+		while (len > 0) {
+			ssize_t n = io_pread(from, buf, (size_t)MIN(len, (uint64_t)CHUNK), off), w;
+
+			if (n <= 0)
+				return 1;
+			w = io_pwrite(to, buf, (size_t)n, off);
+			if (w < n)
+				return w < 0 ? (int)w : -ENOSPC;
+			off += (uint64_t)n;
+			len -= (uint64_t)n;
+			progress_add(p, (uint64_t)n);
+		}
+	}
+	return io_truncate(to, size);
+}
+
+/* Those of the user, as far as they are taken. */
+static int copy_xattrs(int from, int to)
+{
+	char names[XATTRS_MAX], value[XATTRS_MAX];
+	ssize_t n = flistxattr(from, names, sizeof(names));
+
+	for (const char *name = names; name < names + n; name += strlen(name) + 1) {
+		ssize_t len = strncmp(name, "user.", 5) ? -1 : fgetxattr(from, name, value, sizeof(value));
+
+		if (len >= 0 && fsetxattr(to, name, value, (size_t)len, 0) < 0 && (errno == ENOSPC || errno == EDQUOT))
+			return -errno;
+	}
+	return 0;
+}
+
+static int set_attributes(int from, int to, const struct stat *st)
+{
+	struct timespec times[2] = { st->st_atim, st->st_mtim };
+	int r;
+
+	if (fchown(to, st->st_uid, st->st_gid) < 0 && errno != EPERM)
+		return -errno;
+	r = copy_xattrs(from, to);
+	if (r < 0)
+		return r;
+	return fchmod(to, st->st_mode & 07777) < 0 || futimens(to, times) < 0 ? -errno : 0;
+}
+
+static bool is_unchanged(int fd, const struct stat *before)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_size == before->st_size && timespec_ns(&st.st_mtim) == timespec_ns(&before->st_mtim) &&
+	       timespec_ns(&st.st_ctim) == timespec_ns(&before->st_ctim);
+}
+
+/* 1: it could not be read, *ret_why says why. */
+static int make_copy(const struct import *im, const struct tree_entry *e, int to, const char *part, char *buf, struct progress *p,
+		     const char **ret_why)
+{
+	_cleanup_close_ int in = tree_open(im->tree, e), out = -1;
+	struct stat st;
+	int r;
+
+	*ret_why = in == -ESTALE ? "is another file than a moment ago, or gone" : strerror(in < 0 ? -in : EIO);
+	if (in < 0)
+		return 1;
+	if (fstat(in, &st) < 0)
+		return 1;
+	out = openat(to, part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (out < 0)
+		return -errno;
+	r = copy_bytes(in, out, (uint64_t)st.st_size, buf, p);
+	if (r >= 0 && !is_unchanged(in, &st)) {
+		*ret_why = "is written while it is read; import again when nothing writes there";
+		r = 1;
+	}
+	if (r == 0)
+		r = set_attributes(in, out, &st);
+	if (close(out) < 0 && r == 0)
+		r = -errno;
+	out = -1;
+	return r;
+}
+
+static int copy_file(struct import *im, const struct import_item *item, int to, const char *part, struct progress *p)
+{
+	_cleanup_free_ char *buf = malloc(CHUNK);
+	const char *why;
+	int r = buf ? 1 : -ENOMEM;
+
+	for (int i = 0; i < TRIES && r > 0; i++)
+		r = make_copy(im, item->e, to, part, buf, p, &why);
+	if (r <= 0)
+		return r;
+	r = tree_leave(im->tree, item->e->path, why, true);
+	return r < 0 ? r : 1;
+}
+
+static int make_link(const struct tree_entry *e, int to, const char *part)
+{
+	struct timespec times[2] = { e->st.st_atim, e->st.st_mtim };
+
+	if (symlinkat(e->link, to, part) < 0)
+		return -errno;
+	if (fchownat(to, part, e->st.st_uid, e->st.st_gid, AT_SYMLINK_NOFOLLOW) < 0 && errno != EPERM)
+		return -errno;
+	return utimensat(to, part, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+/* Another name of a file that came before. */
+static int add_name(const struct import_item *item, int to, const char *path)
+{
+	_cleanup_free_ char *first = import_path(item->first->unit, item->first->e->to);
+
+	if (!first)
+		return -ENOMEM;
+	return linkat(to, first, to, path, 0) < 0 ? -errno : 0;
+}
+
+static bool was_made(const struct tree_entry *e, int to, const char *path)
+{
+	struct stat st;
+
+	return fstatat(to, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & S_IFMT) == (e->st.st_mode & S_IFMT) &&
+	       st.st_size == e->st.st_size && timespec_ns(&st.st_mtim) == timespec_ns(&e->st.st_mtim);
+}
+
+int import_file(struct import *im, const struct import_item *item, int to, const char *path, struct progress *p)
+{
+	_cleanup_free_ char *part = beside(path);
+	int r;
+
+	if (!part)
+		return -ENOMEM;
+	if (item->unit && !item->unit->there && was_made(item->e, to, path))
+		return 0; /* by an import that was interrupted */
+	if (item->first != item && item->first->state != IMPORT_LOST && add_name(item, to, path) == 0)
+		return 0;
+	if (unlinkat(to, part, 0) < 0 && errno != ENOENT)
+		return -errno;
+	r = item->e->link ? make_link(item->e, to, part) : copy_file(im, item, to, part, p);
+	if (r == 0 && renameat2(to, part, to, path, RENAME_NOREPLACE) < 0)
+		r = -errno;
+	if (r == -EEXIST)
+		r = tree_leave(im->tree, item->e->path, "has been made there by somebody else meanwhile", true) < 0 ? -ENOMEM : 1;
+	if (r != 0)
+		unlinkat(to, part, 0);
+	return r;
+}

@@ -1,0 +1,43 @@
+/* What the files import*.c share. */
+#ifndef EXPFS_SYNC_IMPORT_PART_H
+#define EXPFS_SYNC_IMPORT_PART_H
+
+#include "sync/import.h"
+#include "util/progress.h"
+
+#define IMPORT_PART 256
+
+/* A directory of the tree. */
+struct import_dir {
+	const struct tree_entry *e;
+	struct import_unit *unit; /* that it is or lies in, or NULL */
+};
+
+struct import_unit {
+	const struct tree_entry *dir;
+	const struct import_dir *dirs; /* itself and those in it, the deeper ones first */
+	size_t n_dirs;
+	int64_t time; /* of its newest file */
+	uint64_t step;
+	bool has_step;
+	bool there; /* the directory is in its place, so that files go into it */
+	bool done;  /* it has got its name now */
+	bool lost;  /* a file of it could not be read */
+};
+
+/* Puts items and directories in order, and finds which items are names of one file. -ENOMEM */
+int import_order(struct import *im);
+
+/* The name beside a name, while that is made. */
+void import_part_name(const char *name, char ret[static IMPORT_PART]);
+
+/* Whether it is such a name. */
+bool import_is_part(const char *name);
+
+/* Where it is made or, if it is there, where that is: a path below the destination, to be freed. NULL: memory is short. */
+char *import_path(const struct import_unit *unit, const char *to);
+
+/* Makes one file or link at a path. 1: it could not be read, and was put into tree->left. */
+int import_file(struct import *im, const struct import_item *item, int to, const char *path, struct progress *p);
+
+#endif
