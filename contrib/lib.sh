@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Shell helpers shared by contrib/quickstart and contrib/check: messages, packages, build.
+# Shell helpers shared by the programs in contrib/: messages, packages, build.
 # Source it, with bash and `set -euo pipefail`:
 #
 #   source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -14,6 +14,7 @@
 #         as_root COMMAND   run it as root: directly, or through sudo
 #         install_packages PACKAGE...              install those that are missing
 #         build_expfs DIR [CONFIGURE-OPTION...]    build in DIR; configures it only if it is not configured yet
+#         copy_sources DIR    make DIR, with the sources alone of this checkout
 
 TOP=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 
@@ -76,4 +77,14 @@ build_expfs() {
     mkdir -p "$dir"
     [[ -f $dir/Makefile ]] || (cd "$dir" && quietly "$TOP/configure" "$@")
     quietly make -C "$dir" -j"$(nproc)"
+}
+
+# A checkout may have builds in it; a tarball that was unpacked has nothing but the sources.
+copy_sources() {
+    mkdir "$1"
+    if [[ -e $TOP/.git ]]; then
+        git -C "$TOP" ls-files -z --cached --others --exclude-standard | tar -C "$TOP" --null -T - -c | tar -C "$1" -x
+    else
+        tar -C "$TOP" -c . | tar -C "$1" -x
+    fi
 }

@@ -66,6 +66,7 @@ bats_tests = \
 	tests/caching.bats \
 	tests/completions.bats \
 	tests/daemon.bats \
+	tests/package.bats \
 	tests/service.bats \
 	tests/commands.bats \
 	tests/terminal.bats \
@@ -162,3 +163,29 @@ EXTRA_DIST += \
 check_PROGRAMS += tests/clients/formats
 tests_clients_formats_SOURCES = tests/clients/formats.c
 tests_clients_formats_LDADD = $(libexpfs_LIBS)
+
+EXTRA_DIST += \
+	tests/clients/client.py \
+	tests/clients/requirements.txt \
+	tests/clients/run \
+	tests/clients/tensor_cases.py \
+	tests/clients/tuning.py \
+	tests/clients/with_configurations.py \
+	tests/clients/with_copies.py \
+	tests/clients/with_demo.py \
+	tests/clients/with_duckdb.py \
+	tests/clients/with_fio.py \
+	tests/clients/with_git.py \
+	tests/clients/with_h5py.py \
+	tests/clients/with_late_capture.py \
+	tests/clients/with_lightning.py \
+	tests/clients/with_manifest.py \
+	tests/clients/with_safetensors.py \
+	tests/clients/with_sqlite.py \
+	tests/clients/with_stress_ng.py \
+	tests/clients/with_tensors.py \
+	tests/clients/with_torch.py \
+	tests/clients/with_torch_dcp.py \
+	tests/clients/with_torchlingo.py \
+	tests/clients/with_trainer.py \
+	tests/clients/with_weightslab.py

@@ -36,10 +36,12 @@ expfs_SOURCES = \
 	src/cmd/import_where.c src/cmd/import_where.h
 expfs_LDADD = $(libexpfs_LIBS) $(FUSE_LIBS)
 
-# mount(8) runs it for -t expfs
+# mount(8) runs it for -t expfs, and looks for it in /sbin alone
+mounthelperdir = $(sbindir)
+
 install-exec-hook:
-	$(MKDIR_P) '$(DESTDIR)$(sbindir)'
-	cd '$(DESTDIR)$(sbindir)' && rm -f mount.expfs && ln -s '$(bindir)/expfs' mount.expfs
+	$(MKDIR_P) '$(DESTDIR)$(mounthelperdir)'
+	cd '$(DESTDIR)$(mounthelperdir)' && rm -f mount.expfs && ln -s '$(bindir)/expfs' mount.expfs
 
 uninstall-hook:
-	rm -f '$(DESTDIR)$(sbindir)/mount.expfs'
+	rm -f '$(DESTDIR)$(mounthelperdir)/mount.expfs'
