@@ -4,6 +4,8 @@ import contextlib
 import io
 import os
 import shutil
+import tempfile
+from pathlib import Path
 
 import torch
 import yaml
@@ -13,7 +15,7 @@ from torchlingo.models import SimpleTransformer
 from torchlingo.training import train_model
 from torchlingo.training_checkpoint import TrainingCheckpointer
 
-from client import after_remount, fresh, main, test, view
+from client import after_remount, digest, equal, expfs, fresh, main, test, view
 from tuning import tuning
 
 
@@ -128,6 +130,25 @@ def remounted(top):
 def removed(top):
     shutil.rmtree(top / "runs" / "lingo")
     assert "lingo" not in os.listdir(top / "runs")
+
+
+@after_remount("a folder that was trained outside is imported, and it resumes there")
+def imported(top):
+    view(top, "runs")
+    with tempfile.TemporaryDirectory() as outside:
+        folder = Path(outside) / "brought"
+        fresh(train, folder, 2)
+        (folder / "latest.tmp").write_bytes(b"half a checkpoint")
+        before = digest(folder)
+        equal(expfs(top, "import", str(folder))["branches"], ["brought"])
+        equal(digest(folder), before)
+    run = top / "runs" / "brought"
+    equal(digest(run), before)
+    newest = max(run.glob("*.pt"), key=lambda path: path.stat().st_mtime_ns)
+    equal((top / "branches/brought/latest").resolve(), newest)
+    epoch, printed = fresh(train, run, 3)
+    assert epoch == 2 and "resumed from epoch 1" in printed, printed
+    assert (top / "branches/brought/latest").resolve() in run.glob("*.pt")
 
 
 def config(run):

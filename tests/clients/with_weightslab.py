@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from weightslab.components.global_monitoring import guard_training_context, paus
 from weightslab.data.dataframe_manager import LedgeredDataFrameManager
 from weightslab.data.h5_dataframe_store import H5DataFrameStore
 
-from client import after_remount, fresh, kill, main, run, start, test, view
+from client import after_remount, digest, equal, fresh, kill, main, run, start, test, view
 
 UNTOUCHED = "bb73166f"  # DATA of the ids 0 to 9, none discarded
 WITHOUT_0 = "6463440d"  # the same with id 0 discarded
@@ -481,6 +482,28 @@ def sibling(top):
     assert sorted(os.listdir(branches)) == sorted([*before, "several.x.b.2"]), os.listdir(branches)
     entry, = (entry for entry in told("log", parent)["experiments"] if entry["hash"] == exp_hash)
     assert (entry["parent"], entry["branches"]) == (loaded, ["several.x.b.2"]), entry
+
+
+@after_remount("a root that was trained outside is imported, and it lists, loads and resumes there as before")
+def imported(top):
+    view(top, "runs")
+    with tempfile.TemporaryDirectory() as outside:
+        root = Path(outside) / "brought"
+        first = fresh(begin, root)["hash"]
+        fresh(edit_rate, root)
+        fresh(load_older, root, first)
+        runs, hashes = fresh(listed, root)
+        state, before = fresh(look, root), digest(root)
+        answer = told("import", root, top)
+        equal(digest(root), before)
+    root = top / "runs" / "brought"
+    equal(digest(root), before)
+    equal((sorted(answer["branches"]), answer["experiments"]), (["runs.brought", "runs.brought.2"], len(runs)))
+    equal(fresh(listed, root), (runs, hashes))
+    now = fresh(look, root)
+    equal((now["hash"], now["age"], now["weights"]), (state["hash"], state["age"], state["weights"]))
+    ages, _, _ = fresh(load_older, root, first)
+    equal(ages, [10, 5, 0, 5])
 
 
 if __name__ == "__main__":
