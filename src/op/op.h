@@ -103,6 +103,17 @@ enum op_exit op_decide(struct expfs *ex, const struct op_caller *caller, const j
  * read; {"error"} says so. */
 enum op_exit op_diff(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
+/* op/export.c: {"branch": name, or "path": of a directory} → {"branch": name or null, "removed": bool, "dir": {a path}, "mount": where
+ * the store is mounted or null, "latest": {a path, "n", "version": id, "directory": bool, "step", "mtime": ns, "mode", "files":
+ * [{a path below it, "size", "mtime", "mode", "object", "digest": or null}]} or null, "best": likewise}. OP_NO: it is not there,
+ * {"error"} says so. A path is as of reply_put_path().
+ * list: {"path"} → {"entries": [{a path, "mode", "size", "mtime", "ctime", "ino", "nlink", "object", "role", "digest": or null,
+ * "run": bool, "target" or "target_hex" of a link}]} of that directory. OP_NO: there is none.
+ * known: {"size", "digest"} → {"known": bool}: does the store have that content? */
+enum op_exit op_export(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+enum op_exit op_list(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+enum op_exit op_known(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
 /* op/fsck.c: {"repair": bool} → {"clean": bool, "problems": [{"kind", "path",
  * "text", "repaired"}], "found": n, "left": n, "objects": n, "inodes": n, "bytes":
  * n}; found and left (not repaired) count also what is not listed. OP_NO: damage

@@ -7,6 +7,7 @@
 #include <wctype.h>
 
 #include "format/utf8.h"
+#include "util/hex.h"
 #include "util/util.h"
 
 /* Which letters are written as bytes, beside what has to be: of which number, or */
@@ -39,11 +40,6 @@ static wint_t fold_character(wint_t c)
 static bool has_case(wint_t c)
 {
 	return fold_character(c) != c || (characters ? towupper_l(c, characters) != c : c >= 'a' && c <= 'z');
-}
-
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* CON, and with a 1, ², … behind it COM; blanks and an extension do not help. */
