@@ -18,7 +18,6 @@ expfs_SOURCES = \
 	src/cmd/show.c \
 	src/cmd/history.c \
 	src/cmd/restore.c \
-	src/cmd/copy.c src/cmd/copy.h \
 	src/cmd/shell.c src/cmd/shell.h \
 	src/cmd/forget.c \
 	src/cmd/commit.c \

@@ -8,7 +8,7 @@
 
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
-#include "cmd/copy.h"
+#include "sync/copy.h"
 #include "cmd/operand.h"
 #include "cmd/place.h"
 #include "cmd/selection.h"

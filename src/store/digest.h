@@ -15,6 +15,12 @@ struct digest_run; /* a running digest */
 struct digest_run *digest_run_new(void);
 void digest_run_free(struct digest_run *d);
 
+static inline void cleanup_digest_run(struct digest_run **d)
+{
+	if (*d)
+		digest_run_free(*d);
+}
+
 /* Takes in the n bytes that were written at off. A write that does not begin
  * where the last one ended spoils the run for good. */
 void digest_run_write(struct digest_run *d, const void *buf, size_t n, uint64_t off);

@@ -5,4 +5,5 @@ libexpfs_a_SOURCES += \
 	src/sync/import_plan.c \
 	src/sync/import_order.c \
 	src/sync/import_look.c \
-	src/sync/import_file.c
+	src/sync/import_file.c \
+	src/sync/copy.c src/sync/copy.h

@@ -1,4 +1,4 @@
-#include "cmd/copy.h"
+#include "sync/copy.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,8 +18,40 @@ struct copy {
 	mode_t write; /* permissions to write of the top */
 	bool times;
 	char *buf; /* of CHUNK bytes */
+	struct digest_run *run; /* of what is copied, or NULL */
+	bool (*stop)(void);
 	struct progress progress;
 };
+
+/* A hole is as many zeros to the digest. */
+static void digest_hole(struct copy *c, uint64_t off, uint64_t end)
+{
+	if (!c->run || off == end)
+		return;
+	memset(c->buf, 0, CHUNK);
+	while (off < end) {
+		size_t n = (size_t)MIN(end - off, (uint64_t)CHUNK);
+
+		digest_run_write(c->run, c->buf, n, off);
+		off += n;
+	}
+}
+
+static int copy_chunk(struct copy *c, int from, int to, uint64_t off, size_t want, size_t *ret)
+{
+	ssize_t n = io_pread(from, c->buf, want, off), w;
+
+	if (n <= 0)
+		return n < 0 ? (int)n : -EIO;
+	w = io_pwrite(to, c->buf, (size_t)n, off);
+	if (w < n)
+		return w < 0 ? (int)w : -ENOSPC;
+	if (c->run)
+		digest_run_write(c->run, c->buf, (size_t)n, off);
+	progress_add(&c->progress, (uint64_t)n);
+	*ret = (size_t)n;
+	return 0;
+}
 
 static int copy_bytes(struct copy *c, int from, int to, uint64_t size)
 {
@@ -27,21 +59,36 @@ static int copy_bytes(struct copy *c, int from, int to, uint64_t size)
 
 	while (off < size) {
 		off_t data = lseek(from, (off_t)off, SEEK_DATA);
-		ssize_t n, w;
+		uint64_t next = data >= 0 ? MIN((uint64_t)data, size) : errno == ENXIO ? size : off; /* ENXIO: a hole up to the end */
+		size_t n = 0;
+		int r;
 
-		if (data < 0 && errno == ENXIO)
-			break; /* a hole up to the end */
-		off = data < 0 ? off : (uint64_t)data;
-		n = io_pread(from, c->buf, (size_t)MIN(size - off, (uint64_t)CHUNK), off);
-		if (n <= 0)
-			return n < 0 ? (int)n : -EIO;
-		w = io_pwrite(to, c->buf, (size_t)n, off);
-		if (w < n)
-			return w < 0 ? (int)w : -ENOSPC;
-		off += (uint64_t)n;
-		progress_add(&c->progress, (uint64_t)n);
+		if (c->stop && c->stop())
+			return -ECANCELED;
+		digest_hole(c, off, next);
+		off = next;
+		if (off == size)
+			break;
+		r = copy_chunk(c, from, to, off, (size_t)MIN(size - off, (uint64_t)CHUNK), &n);
+		if (r < 0)
+			return r;
+		off += n;
 	}
 	return io_truncate(to, size);
+}
+
+int copy_content(int from, int to, uint64_t size, struct digest_run *run, bool (*stop)(void))
+{
+	_cleanup_free_ char *buf = malloc(CHUNK);
+	struct copy c = { .buf = buf, .run = run, .stop = stop };
+	int r;
+
+	if (!buf)
+		return -ENOMEM;
+	progress_start(&c.progress, "expfs: copying", size);
+	r = copy_bytes(&c, from, to, size);
+	progress_end(&c.progress);
+	return r;
 }
 
 static int finish(const struct copy *c, int fd, const struct stat *st, mode_t mode)
