@@ -6,4 +6,9 @@ libexpfs_a_SOURCES += \
 	src/sync/import_order.c \
 	src/sync/import_look.c \
 	src/sync/import_file.c \
-	src/sync/copy.c src/sync/copy.h
+	src/sync/copy.c src/sync/copy.h \
+	src/sync/portable.c src/sync/portable_paths.c src/sync/portable.h \
+	src/sync/supply.c src/sync/supply.h \
+	src/sync/memory.c src/sync/memory.h \
+	src/sync/folder.c src/sync/folder.h \
+	src/sync/export.c src/sync/export_check.c src/sync/export_write.c src/sync/export_tidy.c src/sync/export.h src/sync/export_part.h

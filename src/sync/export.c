@@ -1,0 +1,201 @@
+#include "sync/export_part.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sync/copy.h"
+#include "sync/portable.h"
+#include "util/io.h"
+#include "util/list.h"
+
+int export_failed(struct export *e, const char *name, int r)
+{
+	if (r < 0 && !e->at)
+		e->at = strdup(name);
+	return r;
+}
+
+struct export_unit *export_unit(struct export *e, char *name, enum export_kind kind)
+{
+	struct export_unit *v = name ? array_grow(e->units, e->n, sizeof(*v)) : NULL;
+
+	if (!v) {
+		free(name);
+		return NULL;
+	}
+	e->units = v;
+	v[e->n] = (struct export_unit){ .name = name, .kind = kind };
+	return &v[e->n++];
+}
+
+struct export_file *export_file(struct export_unit *u)
+{
+	struct export_file *v = array_grow(u->files, u->n, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	u->files = v;
+	v[u->n] = (struct export_file){ 0 };
+	return &v[u->n++];
+}
+
+static void free_file(struct export_file *f)
+{
+	free(f->name);
+	supply_ref_free(&f->from);
+	free(f->stamp);
+}
+
+void export_drop_last(struct export *e)
+{
+	struct export_unit *u = &e->units[--e->n];
+
+	for (size_t k = 0; k < u->n; k++)
+		free_file(&u->files[k]);
+	for (size_t k = 0; k < u->n_carried; k++)
+		free(u->carried[k]);
+	free(u->carried);
+	free(u->files);
+	free(u->name);
+	free(u->part);
+	free(u->target);
+}
+
+void export_free(struct export *e)
+{
+	while (e->n > 0)
+		export_drop_last(e);
+	free(e->units);
+	json_decref(e->removed);
+	free(e->at);
+	*e = (struct export){ 0 };
+}
+
+char *export_path(const struct export_unit *u, const struct export_file *f)
+{
+	char *path;
+
+	return asprintf(&path, "%s%s%s", u->name, *f->name ? "/" : "", f->name) < 0 ? NULL : path;
+}
+
+char *export_key(const struct export_unit *u, const struct export_file *f)
+{
+	char *key;
+
+	if (u->kind != EXPORT_PLACE)
+		return export_path(u, f);
+	return asprintf(&key, "%s/", u->name) < 0 ? NULL : key;
+}
+
+static int remember(struct export *e, const struct export_unit *u, int (*how)(struct memory *m, const char *name, const struct memory_file *f))
+{
+	int r = 0;
+
+	for (size_t i = 0; i < u->n && r == 0; i++) {
+		const struct export_file *f = &u->files[i];
+		_cleanup_free_ char *path = export_key(u, f);
+		struct memory_file m = { .size = (uint64_t)f->left.st_size, .mtime = timespec_ns(&f->left.st_mtim), .ino = f->left.st_ino, .stamp = f->stamp };
+
+		memcpy(m.digest, f->digest, DIGEST_SIZE);
+		r = path ? how(e->memory, path, &m) : -ENOMEM;
+	}
+	return r;
+}
+
+/* Nobody changed since what is replaced. */
+static bool is_as_seen(const struct export *e, const struct export_unit *u)
+{
+	struct stat st;
+	int r = folder_stat(e->folder, u->name, &st);
+
+	if (r < 0 || !u->seen.st_ino)
+		return r == -ENOENT && !u->seen.st_ino;
+	return u->kind == EXPORT_SET || u->kind == EXPORT_PLACE || (st.st_ino == u->seen.st_ino && st.st_size == u->seen.st_size &&
+			     timespec_ns(&st.st_mtim) == timespec_ns(&u->seen.st_mtim));
+}
+
+static int place(struct export *e, struct export_unit *u)
+{
+	int r;
+
+	if (!is_as_seen(e, u))
+		return -EBUSY;
+	r = folder_place(e->folder, u->part, u->name, u->kind == EXPORT_SET);
+	if (r == 0)
+		free(steal(&u->part));
+	return r < 0 ? r : folder_sync(e->folder, u->name);
+}
+
+static int touch(struct export *e, struct export_unit *u)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < u->n && r == 0; i++) {
+		_cleanup_free_ char *path = export_path(u, &u->files[i]);
+		struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, ns_timespec(u->files[i].mtime) };
+
+		if (!path || (utimensat(e->folder->fd, path, times, AT_SYMLINK_NOFOLLOW) < 0 && !folder_cannot(-errno)))
+			r = path ? -errno : -ENOMEM;
+		if (r == 0)
+			r = folder_stat(e->folder, path, &u->files[i].left);
+	}
+	return r;
+}
+
+/* What of a group is to be written appears when all of it is there. */
+static int run_group(struct export *e, struct export_unit *v, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		if (v[i].action == EXPORT_WRITTEN)
+			r = export_failed(e, v[i].name, export_write(e, &v[i]));
+	for (size_t i = 0; i < n && r == 0; i++)
+		if (v[i].action == EXPORT_WRITTEN)
+			r = remember(e, &v[i], memory_expect);
+	if (r == 0)
+		memory_save(e->memory);
+	for (size_t i = 0; i < n && r == 0; i++) {
+		if (v[i].action == EXPORT_WRITTEN)
+			r = export_failed(e, v[i].name, place(e, &v[i]));
+		else if (v[i].action == EXPORT_TOUCHED)
+			r = export_failed(e, v[i].name, touch(e, &v[i]));
+		if (r == 0 && v[i].action != EXPORT_REFUSED)
+			r = remember(e, &v[i], memory_settle);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (v[i].part)
+			copy_remove(e->folder->fd, v[i].part);
+	return r;
+}
+
+/* Modes and times of directories, when nothing in them changes any more; those below come first. */
+static int finish_places(struct export *e)
+{
+	int r = 0;
+
+	for (size_t i = e->n; i-- > 0 && r == 0;) {
+		struct export_unit *u = &e->units[i];
+		_cleanup_close_ int fd = -1;
+
+		if (u->kind != EXPORT_PLACE)
+			continue;
+		fd = openat(e->folder->fd, u->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		r = fd < 0 ? -errno : export_set_attributes(fd, u->files->mode, u->files->mtime);
+		export_failed(e, u->name, r);
+	}
+	return r;
+}
+
+int export_run(struct export *e, size_t together)
+{
+	int r = run_group(e, e->units, MIN(together, e->n));
+
+	for (size_t i = together; i < e->n && r == 0; i++)
+		r = run_group(e, &e->units[i], 1);
+	if (r == 0)
+		r = finish_places(e);
+	memory_save(e->memory);
+	return r;
+}

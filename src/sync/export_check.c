@@ -1,0 +1,222 @@
+/* What stands in the folder where something is wanted. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "sync/export_part.h"
+#include "util/list.h"
+
+static int source_digest(const struct export *e, struct export_file *f)
+{
+	_cleanup_close_ int fd = -1;
+	int r = supply_open(e->source, &f->from, &fd);
+
+	if (r == 0)
+		r = digest_file(fd, f->size, f->digest);
+	f->has_digest = r == 0;
+	return r == -EIO ? 0 : r; /* shorter by now: it differs */
+}
+
+/* The digest of what stands there; *ret_ours: an export left it so. */
+static int digest_there(const struct export *e, const char *path, const struct stat *st, struct memory_file *ret, bool *ret_ours)
+{
+	int r;
+
+	*ret_ours = memory_find(e->memory, path, st, ret);
+	if (*ret_ours)
+		return 0;
+	*ret = (struct memory_file){ .size = (uint64_t)st->st_size, .stamp = "" };
+	r = folder_digest(e->folder, path, ret->size, ret->digest);
+	if (r == 0)
+		*ret_ours = memory_has_content(e->memory, path, ret->size, ret->digest);
+	return r;
+}
+
+static int check_file(struct export *e, const char *path, struct export_file *f, enum export_action *ret)
+{
+	struct memory_file there;
+	struct stat st;
+	bool ours;
+	int r = folder_stat(e->folder, path, &st);
+
+	*ret = EXPORT_WRITTEN;
+	if (r == -ENOENT || r == -ENOTDIR)
+		return 0;
+	if (r == 0 && !S_ISREG(st.st_mode)) {
+		*ret = EXPORT_REFUSED;
+		return 0;
+	}
+	f->left = st;
+	if (r == 0)
+		r = digest_there(e, path, &st, &there, &ours);
+	if (r == 0 && !f->has_digest && *f->stamp && !strcmp(there.stamp, f->stamp)) {
+		memcpy(f->digest, there.digest, DIGEST_SIZE);
+		f->has_digest = true;
+	}
+	if (r == 0 && !f->has_digest && there.size == f->size)
+		r = source_digest(e, f);
+	if (r < 0)
+		return r;
+	if (f->has_digest && there.size == f->size && !memcmp(there.digest, f->digest, DIGEST_SIZE))
+		*ret = timespec_ns(&st.st_mtim) == f->mtime || !strcmp(there.stamp, f->stamp) ? EXPORT_UNCHANGED : EXPORT_TOUCHED;
+	else if (!ours && !e->known(e->arg, there.size, there.digest))
+		*ret = EXPORT_REFUSED;
+	return 0;
+}
+
+struct beside {
+	struct export *e;
+	struct export_unit *u;
+	json_t *wanted; /* names of the unit's files */
+	bool dropped;   /* some of ours is wanted no more */
+};
+
+static int add_carried(struct export_unit *u, const char *name)
+{
+	char **v = array_grow(u->carried, u->n_carried, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	u->carried = v;
+	v[u->n_carried] = strdup(name);
+	return v[u->n_carried++] ? 0 : -ENOMEM;
+}
+
+static int look_at(void *arg, const char *name, const struct stat *st)
+{
+	struct beside *b = arg;
+	struct memory_file there;
+	bool ours = false;
+	int r = 0;
+
+	if (json_object_get(b->wanted, name))
+		return 0;
+	if (S_ISREG(st->st_mode))
+		r = digest_there(b->e, name, st, &there, &ours);
+	b->dropped |= ours;
+	return r < 0 || ours ? r : add_carried(b->u, name);
+}
+
+/* What of others lies in a directory that is to be replaced. */
+static int look_beside(struct export *e, struct export_unit *u, bool *ret_dropped)
+{
+	struct beside b = { .e = e, .u = u, .wanted = json_object() };
+	int r = b.wanted ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < u->n && r == 0; i++) {
+		_cleanup_free_ char *path = export_path(u, &u->files[i]);
+
+		r = path && json_object_set_new(b.wanted, path, json_true()) == 0 ? 0 : -ENOMEM;
+	}
+	if (r == 0)
+		r = folder_each(e->folder, u->name, look_at, &b);
+	json_decref(b.wanted);
+	*ret_dropped = b.dropped;
+	return r;
+}
+
+static int check_dir(struct export *e, struct export_unit *u)
+{
+	struct stat st;
+	bool dropped = false;
+	int r = folder_stat(e->folder, u->name, &st);
+
+	u->action = EXPORT_WRITTEN;
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0 && !S_ISDIR(st.st_mode)) {
+		u->action = EXPORT_REFUSED;
+		return 0;
+	}
+	u->seen = st;
+	if (r == 0)
+		r = look_beside(e, u, &dropped);
+	if (r < 0)
+		return r;
+	u->action = dropped ? EXPORT_WRITTEN : EXPORT_UNCHANGED;
+	for (size_t i = 0; i < u->n && r == 0; i++) {
+		_cleanup_free_ char *path = export_path(u, &u->files[i]);
+		enum export_action one;
+
+		r = path ? check_file(e, path, &u->files[i], &one) : -ENOMEM;
+		if (r == 0)
+			u->action = MAX(u->action, one);
+	}
+	return r;
+}
+
+/* A link is remembered as a file is. */
+static int check_link(struct export *e, struct export_unit *u)
+{
+	struct export_file *f = u->files;
+	struct memory_file there;
+	char target[PATH_MAX];
+	ssize_t n;
+	int r = folder_stat(e->folder, u->name, &u->seen);
+
+	u->action = EXPORT_WRITTEN;
+	if (r < 0)
+		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+	n = S_ISLNK(u->seen.st_mode) ? readlinkat(e->folder->fd, u->name, target, sizeof(target)) : -1;
+	if (n == (ssize_t)strlen(u->target) && !memcmp(target, u->target, (size_t)n)) {
+		f->left = u->seen;
+		u->action = EXPORT_UNCHANGED;
+	} else if (S_ISREG(u->seen.st_mode) && f->from.path) {
+		/* A copy, where there are no links. */
+		return check_file(e, u->name, f, &u->action);
+	} else if (!memory_find(e->memory, u->name, &u->seen, &there)) {
+		u->action = EXPORT_REFUSED;
+	}
+	return 0;
+}
+
+static int check_place(struct export *e, struct export_unit *u)
+{
+	int r = folder_stat(e->folder, u->name, &u->seen);
+
+	u->action = EXPORT_WRITTEN;
+	if (r == 0)
+		u->action = S_ISDIR(u->seen.st_mode) ? EXPORT_UNCHANGED : EXPORT_REFUSED;
+	return r == -ENOENT ? 0 : r;
+}
+
+static int check_unit(struct export *e, struct export_unit *u)
+{
+	int r;
+
+	if (u->kind == EXPORT_SET)
+		return check_dir(e, u);
+	if (u->kind == EXPORT_LINK)
+		return check_link(e, u);
+	if (u->kind == EXPORT_PLACE)
+		return check_place(e, u);
+	r = check_file(e, u->name, u->files, &u->action);
+	u->seen = u->files->left;
+	return r;
+}
+
+/* Links and directories take no bytes worth speaking of. */
+static uint64_t bytes_of(const struct export_unit *u)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < u->n && (u->kind == EXPORT_FILE || u->kind == EXPORT_SET); i++)
+		bytes += u->files[i].size;
+	return bytes;
+}
+
+int export_check(struct export *e)
+{
+	int r = folder_mend(e->folder);
+
+	for (size_t i = 0; i < e->n && r == 0; i++) {
+		struct export_unit *u = &e->units[i];
+
+		r = check_unit(e, u);
+		if (r < 0)
+			return export_failed(e, u->name, r);
+		e->refused += u->action == EXPORT_REFUSED;
+		e->needed += u->action == EXPORT_WRITTEN ? bytes_of(u) : 0;
+	}
+	return r;
+}

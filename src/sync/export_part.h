@@ -1,0 +1,20 @@
+/* What the files of sync/export.h share. */
+#ifndef EXPFS_SYNC_EXPORT_PART_H
+#define EXPFS_SYNC_EXPORT_PART_H
+
+#include "sync/export.h"
+
+/* Where a file of a unit lies in the folder, and the name by which it is remembered, of which a place's ends in a slash; to be freed. */
+char *export_path(const struct export_unit *u, const struct export_file *f);
+char *export_key(const struct export_unit *u, const struct export_file *f);
+
+/* Writes a unit under its part's name. */
+int export_write(struct export *e, struct export_unit *u);
+
+/* Mode and time of an open file or directory; a folder need not know them. */
+int export_set_attributes(int fd, mode_t mode, int64_t mtime);
+
+/* Notes what a failure was about; r. */
+int export_failed(struct export *e, const char *name, int r);
+
+#endif

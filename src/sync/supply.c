@@ -1,0 +1,56 @@
+#include "sync/supply.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exp/checkpoint.h"
+#include "exp/path.h"
+#include "store/object.h"
+
+void supply_ref_free(struct supply_ref *r)
+{
+	free(r->path);
+	free(r->name);
+}
+
+static int open_mounted(const struct supply *s, const struct supply_ref *r, int *ret_fd)
+{
+	size_t root = strlen(s->root);
+	const char *below = r->path + root + (root > 0);
+	struct version_row v = { .n = r->n, .is_dir = r->is_dir };
+	_cleanup_free_ char *version = NULL, *path = NULL;
+
+	if (!path_is_below(r->path, s->root) || !strcmp(r->path, s->root))
+		return -EXDEV;
+	version = r->n ? checkpoint_history_path(below, &v) : strdup(below);
+	if (!version || asprintf(&path, "%s%s%s%s%s", s->point, r->n ? "/.expfs/history/" : "/", version, *r->name ? "/" : "", r->name) < 0)
+		return -ENOMEM;
+	*ret_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (r->follow ? 0 : O_NOFOLLOW));
+	return *ret_fd < 0 ? -errno : 0;
+}
+
+static int open_object(const struct supply *s, const struct supply_ref *r, int *ret_fd)
+{
+	_cleanup_(cleanup_object) struct object *o = NULL;
+	int fd, x;
+
+	if (!r->object) {
+		*ret_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		return *ret_fd < 0 ? -errno : 0;
+	}
+	x = object_get(s->ex->store, r->object, &o);
+	if (x == 0)
+		x = object_pin(o, &fd);
+	if (x < 0)
+		return x;
+	*ret_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	x = *ret_fd < 0 ? -errno : 0;
+	object_unpin(o);
+	return x;
+}
+
+int supply_open(const struct supply *s, const struct supply_ref *r, int *ret_fd)
+{
+	return s->point ? open_mounted(s, r, ret_fd) : open_object(s, r, ret_fd);
+}
