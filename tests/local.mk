@@ -100,6 +100,7 @@ bats_tests = \
 	tests/mishaps.bats \
 	tests/options.bats \
 	tests/curves.bats \
+	tests/export.bats \
 	tests/joined.bats \
 	tests/best.bats \
 	tests/best_of_roots.bats \
@@ -129,6 +130,7 @@ EXTRA_DIST += \
 	tests/experiment_views.bash \
 	tests/experiments.bash \
 	tests/best.bash \
+	tests/export.bash \
 	tests/views.bash \
 	tests/load_state.bash \
 	tests/history.bash \
@@ -145,6 +147,7 @@ EXTRA_DIST += \
 	tests/crash/crowd.py \
 	tests/crash/cutter.py \
 	tests/crash/damages.py \
+	tests/crash/exporter.py \
 	tests/crash/fault_case.py \
 	tests/crash/fault_files.py \
 	tests/crash/fault_operation.py \

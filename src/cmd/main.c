@@ -46,6 +46,7 @@ static const struct line {
 	{ NULL, &cmd_decide },
 	{ NULL, &cmd_diff },
 	{ "Out of the machine", NULL },
+	{ NULL, &cmd_export },
 	{ NULL, &cmd_import },
 	{ "The program", NULL },
 	{ NULL, &cmd_version },

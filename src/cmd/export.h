@@ -1,0 +1,70 @@
+/* What the files of `expfs export` share: cmd/export.c runs a pass, cmd/export_store.c gets at the store, cmd/export_pair.c and others
+ * say what a layout wants in the folder, cmd/export_watch.c runs pass after pass. What goes wrong was told by who says it. */
+#ifndef EXPFS_CMD_EXPORT_H
+#define EXPFS_CMD_EXPORT_H
+
+#include "cmd/ask.h"
+#include "cmd/operand.h"
+#include "sync/export.h"
+
+struct export_job;
+
+struct export_layout {
+	const char *name;
+	/* Adds what it wants to e. *ret_together: so many of the first units are to appear together. */
+	enum op_exit (*fill)(struct export_job *j, struct export *e, size_t *ret_together);
+	bool tidy_first;
+	export_keep_fn keep; /* as of export_tidy(); its arg is the job */
+};
+extern const struct export_layout export_layout_pair, export_layout_plain;
+
+struct export_job {
+	struct ask a;
+	const char *dest, *layout_name, *files, *every, *every_steps;
+	bool watch;
+	const struct export_layout *layout;
+
+	struct supply source;
+	char *point, *root; /* of the mount that the source is */
+	struct folder folder;
+	struct memory *memory;
+
+	json_t *answer; /* of the operation export, for this pass */
+	json_t *report; /* what is printed with --json */
+	bool quiet;     /* a failure of the folder is not told again */
+	json_t *told;   /* names that were said to be mapped */
+};
+
+/* Gets at the store that j->a.target names: through its mount, or by opening it here. */
+enum op_exit export_store_open(struct export_job *j);
+int export_store_close(struct export_job *j, enum op_exit *exit);
+bool export_store_is_there(const struct export_job *j); /* the mount, still */
+
+/* Runs an operation there. */
+enum op_exit export_ask(struct export_job *j, const char *op, const json_t *args, json_t **ret);
+
+/* Asks what is to be exported, into j->answer. */
+enum op_exit export_ask_answer(struct export_job *j);
+
+/* One pass; stop as of struct export. *ret_errno: why it failed, 0: not of the folder's file system. */
+enum op_exit export_pass(struct export_job *j, bool (*stop)(void), int *ret_errno);
+
+/* Pass after pass. */
+enum op_exit export_watch(struct export_job *j, json_int_t every_s, json_int_t every_steps);
+
+/* A file that stands at a path of the store now, of an entry of the operation list, under a name in the folder, which is taken over. */
+int export_add_entry(struct export *e, const json_t *entry, char *name, enum export_kind kind);
+
+/* Relative paths, in an order as of portable_map_paths(), get names in the folder, to be freed also after an error; ret, of zeros before, is NULL
+ * where there is none. What is mapped goes into the report, and is told once. */
+int export_map(struct export_job *j, const char *const *paths, size_t n, char **ret);
+
+/* Adds files of the run beside the checkpoints, by the roles in j->files. */
+enum op_exit export_fill_beside(struct export_job *j, struct export *e);
+bool export_files_are_known(const char *files);
+
+/* Walks the directories below one: fn is called for the entries of each. Ends early with what it returns other than 0. */
+typedef int (*export_entry_fn)(void *arg, const json_t *entry, const char *path, bool *ret_enter);
+enum op_exit export_walk(struct export_job *j, const char *dir, export_entry_fn fn, void *arg);
+
+#endif

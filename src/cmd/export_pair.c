@@ -1,0 +1,154 @@
+/* latest.<ext> and best.<ext>: the folder that sync tools are pointed at, and that a training resumes from. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/export.h"
+#include "exp/entries.h"
+#include "op/reply.h"
+#include "sync/portable.h"
+#include "util/hex.h"
+#include "util/log.h"
+
+static const char *const bases[] = { "latest", "best" };
+
+/* The extension, as programs look for it. */
+static const char *extension(const char *path)
+{
+	static const char whole[] = ".weights.h5";
+	const char *name = path_last(path), *dot = strrchr(name, '.');
+	size_t len = strlen(name);
+
+	if (len > strlen(whole) && !strcmp(name + len - strlen(whole), whole))
+		return name + len - strlen(whole);
+	return dot && dot != name ? dot : "";
+}
+
+static char *unit_name(const char *base, const char *path, bool is_dir)
+{
+	_cleanup_free_ char *name = NULL;
+	char *mapped = NULL;
+
+	if (asprintf(&name, "%s%s", base, is_dir ? "" : extension(path)) < 0)
+		return NULL;
+	return portable_map(name, &mapped) == 0 ? mapped : NULL;
+}
+
+/* The digest of a version; one that is not sealed has none. */
+static void take_digest(const json_t *j, struct export_file *f)
+{
+	const char *hex = json_string_value(json_object_get(j, "digest"));
+
+	f->has_digest = hex && hex_bytes(hex, f->digest, DIGEST_SIZE);
+}
+
+static int add_version(struct export_unit *u, const json_t *checkpoint, const json_t *file, const char *name)
+{
+	struct export_file *f = export_file(u);
+
+	if (!f)
+		return -ENOMEM;
+	f->from = (struct supply_ref){ .path = reply_get_path(checkpoint), .name = reply_get_path(file),
+				       .n = (uint64_t)cmd_number(checkpoint, "n"), .is_dir = u->kind == EXPORT_SET,
+				       .object = (uint64_t)cmd_number(file, "object") };
+	f->name = strdup(name);
+	f->size = (uint64_t)cmd_number(file, "size");
+	f->mtime = cmd_number(file, "mtime");
+	f->mode = (mode_t)cmd_number(file, "mode");
+	take_digest(file, f);
+	if (asprintf(&f->stamp, "v%lld", (long long)f->mtime) < 0)
+		f->stamp = NULL;
+	return f->from.path && f->from.name && f->name && f->stamp ? 0 : -ENOMEM;
+}
+
+/* The files of a directory, under the names that the folder takes. */
+static int add_files(struct export_job *j, struct export_unit *u, const json_t *checkpoint)
+{
+	const json_t *files = json_object_get(checkpoint, "files");
+	size_t n = json_array_size(files);
+	char **paths = calloc(n + 1, sizeof(*paths)), **names = calloc(n + 1, sizeof(*names));
+	int r = paths && names ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && r == 0; i++) {
+		paths[i] = reply_get_path(json_array_get(files, i));
+		r = paths[i] ? 0 : -ENOMEM;
+	}
+	if (r == 0)
+		r = export_map(j, (const char *const *)paths, n, names);
+	for (size_t i = 0; i < n && r == 0; i++)
+		if (names[i])
+			r = add_version(u, checkpoint, json_array_get(files, i), names[i]);
+	for (size_t i = 0; i < n && paths && names; i++) {
+		free(paths[i]);
+		free(names[i]);
+	}
+	free(paths);
+	free(names);
+	return r;
+}
+
+static int add_checkpoint(struct export_job *j, struct export *e, const char *base, const json_t *checkpoint)
+{
+	bool is_dir = json_is_true(json_object_get(checkpoint, "directory"));
+	_cleanup_free_ char *path = reply_get_path(checkpoint);
+	struct export_unit *u = path ? export_unit(e, unit_name(base, path, is_dir), is_dir ? EXPORT_SET : EXPORT_FILE) : NULL;
+
+	if (!u)
+		return -ENOMEM;
+	return is_dir ? add_files(j, u, checkpoint) :
+			add_version(u, checkpoint, json_array_get(json_object_get(checkpoint, "files"), 0), "");
+}
+
+/* What an export put there under another extension, of which the memory is lost. */
+static void adopt(struct export_job *j, const struct export *e, const char *base)
+{
+	static const char *const extensions[] = { "", ".pt", ".pth", ".ckpt", ".safetensors", ".bin", ".npz", ".keras", ".weights.h5" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(extensions); i++) {
+		char name[32];
+		struct stat st;
+		struct memory_file f = { .stamp = "" };
+
+		snprintf(name, sizeof(name), "%s%s", base, extensions[i]);
+		if (memory_has(j->memory, name) || folder_stat(&j->folder, name, &st) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		f.size = (uint64_t)st.st_size;
+		f.mtime = timespec_ns(&st.st_mtim);
+		f.ino = st.st_ino;
+		if (folder_digest(&j->folder, name, f.size, f.digest) == 0 && e->known(e->arg, f.size, f.digest))
+			memory_expect(j->memory, name, &f);
+	}
+}
+
+static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_together)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(bases); i++) {
+		const json_t *checkpoint = json_object_get(j->answer, bases[i]);
+
+		if (!json_is_object(checkpoint))
+			continue;
+		if (add_checkpoint(j, e, bases[i], checkpoint) < 0) {
+			log_msg("export: memory is short");
+			return OP_FAILED;
+		}
+		adopt(j, e, bases[i]);
+	}
+	*ret_together = e->n;
+	if (e->n == 0) {
+		log_msg("%s: has no complete checkpoint; expfs status shows what there is", j->a.target.path ? j->a.target.path :
+			cmd_string(j->answer, "branch"));
+		return OP_NO;
+	}
+	return j->files ? export_fill_beside(j, e) : OP_DONE;
+}
+
+/* A best that is not known any more, as metrics are gone, is better than none. */
+static bool keep(void *arg, const char *name)
+{
+	const struct export_job *j = arg;
+	bool best = !strncmp(name, "best", 4) && (!name[4] || name[4] == '.' || name[4] == '/');
+
+	return best && !json_is_object(json_object_get(j->answer, "best"));
+}
+
+const struct export_layout export_layout_pair = { .name = "pair", .fill = fill, .keep = keep };

@@ -1,0 +1,160 @@
+/* Pass after pass, while there is something new. A look costs one question to the daemon, once a second. */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/export.h"
+#include "op/reply.h"
+#include "util/log.h"
+
+#define LOOK_MS 1000
+#define EVERY_DEFAULT 600 /* seconds */
+#define WAIT_MAX 600      /* seconds between two tries where the folder takes nothing */
+
+static volatile sig_atomic_t signals;
+
+static void count_signal(int sig)
+{
+	signals++;
+}
+
+static bool stop_at_once(void)
+{
+	return signals > 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = count_signal }; /* without SA_RESTART: a sleep ends */
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+}
+
+struct watch {
+	struct export_job *j;
+	json_int_t every, every_steps;
+	char *seen;            /* what the last pass put there, as text; NULL: none did yet */
+	json_int_t step;       /* of its latest; -1: none */
+	int64_t passed, retry; /* monotonic, ns: the last pass; before when none is tried again */
+	int64_t wait;          /* seconds between tries, 0: the last pass did it */
+};
+
+/* What would be exported, as text that differs when that does. With --files it is not known before it is looked at. */
+static char *state_of(const json_t *answer)
+{
+	_cleanup_json_ json_t *state =
+		json_pack("{s:O, s:O, s:O}", "latest", json_object_get(answer, "latest"), "best", json_object_get(answer, "best"), "dir",
+			  json_object_get(answer, "dir"));
+
+	return state ? json_dumps(state, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+}
+
+static json_int_t step_of(const json_t *answer)
+{
+	const json_t *step = json_object_get(json_object_get(answer, "latest"), "step");
+
+	return json_is_integer(step) ? json_integer_value(step) : -1;
+}
+
+/* Steps that are there no more, as after a load, count as new ones. */
+static bool is_due(const struct watch *w, int64_t now)
+{
+	json_int_t step = step_of(w->j->answer);
+
+	if (!w->seen)
+		return true;
+	if (w->every_steps && step >= 0 && w->step >= 0 && step >= w->step && step - w->step < w->every_steps)
+		return false;
+	return !w->every || now - w->passed >= w->every * 1000000000;
+}
+
+static bool is_new(const struct watch *w)
+{
+	_cleanup_free_ char *state = state_of(w->j->answer);
+
+	return !w->seen || !state || strcmp(state, w->seen) != 0 || w->j->files || w->j->layout != &export_layout_pair;
+}
+
+/* What the folder may take later. */
+static bool passes(int why)
+{
+	return why == ENOSPC || why == EDQUOT || why == EIO || why == ETIMEDOUT || why == EBUSY;
+}
+
+/* One line for each change of state: who watches for days is not to find thousands. */
+static enum op_exit pass(struct watch *w, bool last)
+{
+	int why;
+	bool failing = w->wait > 0;
+	enum op_exit exit;
+
+	w->j->quiet = failing;
+	exit = export_pass(w->j, stop_at_once, &why);
+	if (exit == OP_FAILED && passes(why) && !last) {
+		w->wait = failing ? MIN(w->wait * 2, (int64_t)WAIT_MAX) : 1;
+		w->retry = monotonic_ns() + w->wait * 1000000000;
+		if (!failing)
+			log_msg("%s: it is tried again, at longer and longer times", w->j->folder.path);
+		return OP_DONE;
+	}
+	if (exit == OP_NO)
+		return OP_DONE;
+	if (exit != OP_DONE)
+		return exit;
+	if (failing)
+		log_msg("%s: takes files again", w->j->folder.path);
+	w->wait = 0;
+	free(w->seen);
+	w->seen = state_of(w->j->answer);
+	w->step = step_of(w->j->answer);
+	w->passed = monotonic_ns();
+	return OP_DONE;
+}
+
+/* *ret_on: whether there is more to watch. */
+static enum op_exit look(struct watch *w, bool *ret_on)
+{
+	enum op_exit exit;
+	bool removed, last = signals > 0;
+
+	*ret_on = false;
+	if (!export_store_is_there(w->j)) {
+		log_msg("%s: is mounted no more; export ends, what it put into %s stays", w->j->point, w->j->folder.path);
+		return OP_FAILED;
+	}
+	exit = export_ask_answer(w->j);
+	if (exit != OP_DONE)
+		return exit;
+	removed = json_is_true(json_object_get(w->j->answer, "removed"));
+	last |= removed;
+	if (json_is_object(json_object_get(w->j->answer, "latest")) && is_new(w) &&
+	    (last || (is_due(w, monotonic_ns()) && monotonic_ns() >= w->retry)))
+		exit = pass(w, last);
+	if (exit == OP_DONE && removed)
+		log_msg("%s: its run was removed; export ends, what it put into %s stays", cmd_string(w->j->answer, "branch"), w->j->folder.path);
+	*ret_on = exit == OP_DONE && !last;
+	return exit;
+}
+
+enum op_exit export_watch(struct export_job *j, json_int_t every, json_int_t every_steps)
+{
+	struct watch w = { .j = j, .every = every || every_steps ? every : EVERY_DEFAULT, .every_steps = every_steps, .step = -1 };
+	enum op_exit exit = OP_DONE;
+	bool on = true;
+
+	if (!j->point) {
+		log_msg("%s: is not mounted, so nothing in it changes; mount it, or export without --watch", j->a.target.store);
+		return OP_FAILED;
+	}
+	catch_signals();
+	while (exit == OP_DONE && on) {
+		exit = look(&w, &on);
+		if (exit == OP_DONE && on && !signals)
+			poll(NULL, 0, LOOK_MS);
+	}
+	free(w.seen);
+	return exit;
+}

@@ -1,0 +1,344 @@
+# expfs export: latest and best in a folder that a sync tool watches.
+
+load export
+
+# --- what is there ---
+
+@test "export puts latest and best into a folder, whole and with their times, and nothing else" {
+    two
+    output=$(export_run)
+    holds latest.pt best.pt
+    is_same "$X/latest.pt" "$R/step_2.pt"
+    is_same "$X/best.pt" "$R/step_1.pt"
+    [[ $output == *"latest.pt: written"*"best.pt: written"* ]] || fail "$output"
+}
+
+@test "a second export writes nothing, and says so" {
+    local before
+    two
+    export_run
+    before=$(stamp "$X"/*)
+    says '(a["written"], a["needed"], *of.values())' "(0, 0, 'unchanged', 'unchanged')"
+    remount
+    says '(a["written"], *of.values())' "(0, 'unchanged', 'unchanged')"
+    equal "$(stamp "$X"/*)" "$before"
+}
+
+@test "a branch is named by its name, and the store by --store, mounted or not" {
+    two
+    "$EXPFS" export r "$X" --store "$STORE"
+    is_same "$X/latest.pt" "$R/step_2.pt"
+    cp -p "$R/step_2.pt" "$SCRATCH/two"
+    save step_3.pt 3
+    cp -p "$R/step_3.pt" "$SCRATCH/three"
+    umount_store
+    "$EXPFS" export r "$X" --store "$STORE"
+    is_same "$X/latest.pt" "$SCRATCH/three"
+    "$EXPFS" export r "$X.2" --store "$STORE"
+    is_same "$X.2/latest.pt" "$SCRATCH/three"
+    is_same "$X.2/best.pt" "$X/best.pt"
+    refused 1 "$EXPFS" export none "$X" --store "$STORE"
+}
+
+@test "without a metric there is no best, and one that was exported stays when its metric is gone" {
+    save step_1.pt 1
+    export_run
+    holds latest.pt
+    losses 1 0.5
+    export_run
+    holds latest.pt best.pt
+    rm "$R/metrics.jsonl"
+    save step_2.pt 2
+    export_run
+    holds latest.pt best.pt
+    cmp "$X/latest.pt" "$R/step_2.pt"
+    cmp "$X/best.pt" "$R/step_1.pt"
+}
+
+@test "a run without a complete checkpoint exports nothing, and says so" {
+    checkpoint torn-zip "$R/step_1.pt" 20000 1
+    refused 1 "$EXPFS" export "$R" "$X"
+    holds
+    save step_2.pt 2
+    export_run
+    checkpoint torn-zip "$R/step_3.pt" 20000 3
+    says 'of["latest.pt"]' unchanged
+}
+
+@test "a deleted best is exported from history, and an overwritten latest is the version that was whole" {
+    two
+    cp "$R/step_1.pt" "$SCRATCH/one"
+    cp "$R/step_2.pt" "$SCRATCH/two"
+    "$EXPFS" select "$R/step_1.pt"
+    rm "$R/step_1.pt"
+    checkpoint torn-zip "$R/step_2.pt" 20000 7
+    export_run
+    cmp "$X/latest.pt" "$SCRATCH/two"
+    cmp "$X/best.pt" "$SCRATCH/one"
+}
+
+@test "a checkpoint that was only touched sends no content, and gives its time" {
+    local before
+    two
+    export_run
+    before=$(stat -c %i "$X"/*)
+    touch -d 'tomorrow 07:08:09.123456789' "$R/step_2.pt"
+    says '(a["written"], of["latest.pt"])' "(0, 'touched')"
+    is_same "$X/latest.pt" "$R/step_2.pt"
+    equal "$(stat -c %i "$X"/*)" "$before"
+    says '(a["written"], of["latest.pt"])' "(0, 'unchanged')"
+}
+
+@test "content that changes with its size and time as before is exported" {
+    save latest.pt 1
+    export_run
+    touch -r "$R/latest.pt" "$SCRATCH/time"
+    save latest.pt 2
+    touch -r "$SCRATCH/time" "$R/latest.pt"
+    says 'of["latest.pt"]' written
+    cmp "$X/latest.pt" "$R/latest.pt"
+}
+
+# --- how it comes there ---
+
+@test "what is new is written beside and renamed: who has the old file open reads it to its end" {
+    two
+    export_run
+    exec 8<"$X/latest.pt"
+    cp "$X/latest.pt" "$SCRATCH/old"
+    save step_3.pt 3
+    export_run
+    cmp "$X/latest.pt" "$R/step_3.pt"
+    cmp - "$SCRATCH/old" <&8
+    exec 8<&-
+}
+
+@test "no file of the folder is opened to be written but temporaries" {
+    require_command strace
+    two
+    export_run
+    save step_3.pt 3
+    strace -f -e trace=openat,creat,truncate,open -o "$SCRATCH/trace" "$EXPFS" export "$R" "$X"
+    grep -E 'O_(WRONLY|RDWR)' "$SCRATCH/trace" | grep -v ENOENT | grep -q 'expfs-part-latest.pt' || fail "no temporary"
+    not grep -E 'O_(WRONLY|RDWR|TRUNC).*|creat\(|truncate\(' <(grep -E '"(latest|best)\.pt"' "$SCRATCH/trace")
+    not grep -E '^[0-9]+ (creat|truncate)' "$SCRATCH/trace"
+}
+
+@test "a file of another extension goes once the new pair is whole" {
+    two
+    export_run
+    sleep 0.02
+    checkpoint safetensors "$R/step_9.safetensors" 9000 9
+    output=$(export_run)
+    holds latest.safetensors best.pt
+    [[ $output == *"latest.pt: removed"* ]] || fail "$output"
+    set_of 10 10
+    export_run
+    holds latest latest/model.safetensors latest/sub latest/sub/config.json latest/trainer_state.json best.pt
+}
+
+@test "what a killed export left goes with the next one, and a directory that it had put aside comes back" {
+    set_of 1 1
+    export_run
+    mkdir "$X/.expfs-part-latest"
+    echo half >"$X/.expfs-part-latest/model.safetensors"
+    echo half >"$X/.expfs-part-best.pt"
+    mv "$X/latest" "$X/.expfs-old-latest"
+    says 'of["latest"]' unchanged
+    [[ -z $(ls -A "$X" | grep expfs) ]] || fail "$(ls -A "$X")"
+    cp -r "$X/latest" "$X/.expfs-old-latest"
+    export_run
+    [[ -z $(ls -A "$X" | grep expfs) ]] || fail "$(ls -A "$X")"
+}
+
+# --- directories ---
+
+@test "a checkpoint that is a directory is exported as one, and replaced as a whole" {
+    set_of 1 1
+    export_run
+    diff -r "$X/latest" "$R/checkpoint-1"
+    is_same "$X/latest/model.safetensors" "$R/checkpoint-1/model.safetensors"
+    mkdir "$R/checkpoint-2"
+    cp "$R/checkpoint-1/model.safetensors" "$R/checkpoint-2/"
+    echo '{"global_step": 2}' >"$R/checkpoint-2/trainer_state.json"
+    export_run
+    diff -r "$X/latest" "$R/checkpoint-2"
+    says '(a["written"], *of.values())' "(0, 'unchanged')"
+}
+
+@test "files that others put into an exported directory are in the next one, too" {
+    set_of 1 1
+    export_run
+    echo mine >"$X/latest/desktop.ini"
+    mkdir "$X/latest/own"
+    echo deep >"$X/latest/own/notes.sync-conflict-1.txt"
+    says 'of["latest"]' unchanged
+    set_of 2 2
+    says 'of["latest"]' written
+    equal "$(cat "$X/latest/desktop.ini")$(cat "$X/latest/own/notes.sync-conflict-1.txt")" minedeep
+    cmp "$X/latest/model.safetensors" "$R/checkpoint-2/model.safetensors"
+    equal "$(stat -c %h "$X/latest/desktop.ini")" 1
+}
+
+# --- what is not ours ---
+
+@test "a file that another put there, or changed, is not replaced, and nothing else is written" {
+    two
+    mkdir "$X"
+    echo theirs >"$X/latest.pt"
+    refused 3 "$EXPFS" export "$R" "$X"
+    [[ $MESSAGE == *"$X/latest.pt: "*"move it away"* ]] || fail "$MESSAGE"
+    holds latest.pt
+    equal "$(cat "$X/latest.pt")" theirs
+    mv "$X/latest.pt" "$SCRATCH/away"
+    export_run
+    save step_3.pt 3
+    save ../../other.pt 9
+    cp "$MNT/other.pt" "$SCRATCH/unknown"
+    echo more >>"$SCRATCH/unknown"
+    cp "$SCRATCH/unknown" "$X/best.pt"
+    refused 3 "$EXPFS" export "$R" "$X"
+    cmp "$X/best.pt" "$SCRATCH/unknown"
+    cmp "$X/latest.pt" "$R/step_2.pt"
+}
+
+@test "a file with content that the store has may be replaced, whoever put it there" {
+    two
+    mkdir "$X"
+    cp "$R/step_1.pt" "$X/latest.pt"
+    says 'of["latest.pt"]' written
+    cmp "$X/latest.pt" "$R/step_2.pt"
+}
+
+@test "conflict copies, temporaries of sync tools and other files are left alone" {
+    local names=("latest.sync-conflict-20260101-120000-ABCDEFG.pt" "latest (conflicted copy).pt" "latest (1).pt" ".~tmp1234.tmp" \
+        ".syncthing.latest.pt.tmp" "desktop.ini" "best.txt" "latest.pt.part" ".stfolder")
+    local name
+    two
+    mkdir "$X"
+    for name in "${names[@]}"; do cp "$R/step_1.pt" "$X/$name"; done
+    export_run
+    save step_3.safetensors.pt 3
+    export_run
+    for name in "${names[@]}"; do cmp "$X/$name" "$R/step_1.pt"; done
+    holds "${names[@]}" latest.pt best.pt
+}
+
+@test "without its memory, or with a broken one, nothing is written again and other extensions still go" {
+    local file
+    two
+    export_run
+    rm -r "$STORE/exports"
+    says 'a["written"]' 0
+    file=$(echo "$STORE"/exports/*.json)
+    for text in '' '{' '[]' '{"format": 99, "files": {}}' '{"format": 1, "files": {"latest.pt": 7, "best.pt": [{"size": "x"}]}}'; do
+        printf '%s' "$text" >"$file"
+        says 'a["written"]' 0
+    done
+    "$EXPFS" fsck "$STORE" 2>/dev/null || true
+    rm -r "$STORE/exports"
+    sleep 0.02
+    checkpoint safetensors "$R/step_9.safetensors" 9000 9
+    export_run
+    holds latest.safetensors best.pt
+}
+
+@test "a store in which nothing can be written is exported from all the same" {
+    require_user
+    chmod 700 "$SCRATCH/mnt" 2>/dev/null || true
+    two
+    export_run
+    rm -r "$STORE/exports"
+    touch "$STORE/exports"
+    save step_3.pt 3
+    says 'of["latest.pt"]' written
+    says 'a["written"]' 0
+    rm "$STORE/exports"
+}
+
+@test "an export to a folder where another is at work is refused with its process" {
+    two
+    export_run
+    exec 8<>"$(echo "$STORE"/exports/*.lock)"
+    flock 8
+    echo 4711 >&8
+    refused 3 "$EXPFS" export "$R" "$X"
+    [[ $MESSAGE == *4711* ]] || fail "$MESSAGE"
+    exec 8>&-
+    export_run
+}
+
+@test "a folder in the mount or in the store is refused, and so are wrong options" {
+    two
+    refused 2 "$EXPFS" export "$R" "$MNT/folder"
+    refused 2 "$EXPFS" export "$R" "$STORE/folder"
+    refused 2 "$EXPFS" export "$R"
+    refused 2 "$EXPFS" export "$R" "$X" --layout round
+    refused 2 "$EXPFS" export "$R" "$X" --files config,all
+    refused 2 "$EXPFS" export "$R" "$X" --every 10s
+    refused 2 "$EXPFS" export "$R" "$X" --watch --every soon
+    refused 2 "$EXPFS" export "$R" "$X" --watch --every-steps 0
+    refused 3 "$EXPFS" export "$R" "$SCRATCH/not/there"
+    refused 1 "$EXPFS" export "$MNT/runs/none" "$X"
+}
+
+# --- a folder without room ---
+
+@test "a folder without room keeps its pair, and has no temporaries" {
+    require_root
+    mkdir "$X"
+    mount -t tmpfs -o size=1m none "$X"
+    LOOPS+=("$X")
+    save step_1.pt 1 200000
+    losses 1 0.5
+    export_run
+    save step_2.pt 2 900000
+    refused 3 "$EXPFS" export "$R" "$X"
+    [[ $MESSAGE == *"are to be written and"*"are free"* ]] || fail "$MESSAGE"
+    holds latest.pt best.pt
+    cmp "$X/latest.pt" "$R/step_1.pt"
+    says 'a["free"] < 1 << 20' True --files config || true
+}
+
+@test "killed at random it leaves each time a whole pair of known versions" {
+    "$EXPFS_SRCDIR/tests/crash/exporter.py" --expfs "$EXPFS" --dir "$SCRATCH/crash" --rounds "$(long && echo 100 || echo 12)"
+}
+
+# --- more files ---
+
+@test "--files adds files of the run by what they are, under their names" {
+    two
+    echo 'lr: 1' >"$R/config.yaml"
+    mkdir -p "$R/data" "$R/logs"
+    echo 1 >"$R/data/split.csv"
+    echo text >"$R/logs/train.log"
+    echo no >"$R/notes.txt"
+    export_run --files config,metrics,data,log
+    holds latest.pt best.pt config.yaml metrics.jsonl data data/split.csv logs logs/train.log
+    is_same "$X/metrics.jsonl" "$R/metrics.jsonl"
+    says 'a["written"]' 0 --files config,metrics,data,log
+    export_run --files config
+    holds latest.pt best.pt config.yaml
+}
+
+@test "a log that is being appended to is there as far as it was written" {
+    save step_1.pt 1
+    exec 8>"$R/train.log"
+    echo one >&8
+    export_run --files log
+    equal "$(cat "$X/train.log")" one
+    echo two >&8
+    export_run --files log
+    equal "$(cat "$X/train.log")" $'one\ntwo'
+    exec 8>&-
+}
+
+@test "the files of the top's run are not those of other runs" {
+    save step_1.pt 1
+    echo 'lr: 1' >"$R/config.yaml"
+    checkpoint zip "$MNT/step_5.pt" 20000 5
+    echo 'lr: 5' >"$MNT/config.yaml"
+    "$EXPFS" export main "$X" --files config --store "$STORE"
+    holds latest.pt config.yaml
+    equal "$(cat "$X/config.yaml")" 'lr: 5'
+}
