@@ -101,6 +101,8 @@ bats_tests = \
 	tests/options.bats \
 	tests/curves.bats \
 	tests/export.bats \
+	tests/export_plain.bats \
+	tests/export_watch.bats \
 	tests/joined.bats \
 	tests/best.bats \
 	tests/best_of_roots.bats \

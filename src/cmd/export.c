@@ -45,7 +45,7 @@ static void report_files(const struct export *e, json_t *report)
 	for (size_t k = 0; k < e->n; k++) {
 		uint64_t bytes = 0;
 
-		for (size_t m = 0; m < e->units[k].n; m++)
+		for (size_t m = 0; m < e->units[k].n && (e->units[k].kind == EXPORT_FILE || e->units[k].kind == EXPORT_SET); m++)
 			bytes += e->units[k].files[m].size;
 		json_array_append_new(files, json_pack("{s:s, s:I, s:s}", "name", e->units[k].name, "bytes", (json_int_t)bytes, "action",
 						       actions[e->units[k].action]));

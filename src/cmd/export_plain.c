@@ -115,6 +115,8 @@ static int add_link(struct tree *t, struct export *e, const struct tree_entry *v
 	}
 	u->target = target;
 	there = resolve(t->j, u->files);
+	if (inside)
+		u->files->mtime = cmd_number(v->entry, "mtime");
 	if (inside && there < 0) /* there is nothing to copy instead */
 		free(steal(&u->files->from.path));
 	if (inside || there == -ENOMEM)

@@ -114,6 +114,17 @@ static enum op_exit pass(struct watch *w, bool last)
 	return OP_DONE;
 }
 
+/* A run that is removed is none, but its branch is still there. */
+static void follow_branch(struct export_job *j)
+{
+	json_t *branch = json_object_get(j->answer, "branch");
+
+	if (!json_is_string(branch) || json_object_get(j->a.args, "branch"))
+		return;
+	json_object_clear(j->a.args);
+	json_object_set(j->a.args, "branch", branch);
+}
+
 /* *ret_on: whether there is more to watch. */
 static enum op_exit look(struct watch *w, bool *ret_on)
 {
@@ -128,6 +139,7 @@ static enum op_exit look(struct watch *w, bool *ret_on)
 	exit = export_ask_answer(w->j);
 	if (exit != OP_DONE)
 		return exit;
+	follow_branch(w->j);
 	removed = json_is_true(json_object_get(w->j->answer, "removed"));
 	last |= removed;
 	if (json_is_object(json_object_get(w->j->answer, "latest")) && is_new(w) &&

@@ -94,15 +94,12 @@ static int put_best(struct expfs *ex, const struct checkpoint_set *s, json_t *to
 
 /* What a directory holds, one level. */
 
-static json_t *entry_json(struct expfs *ex, struct db *db, struct entry *e, const char *path)
+static json_t *entry_json(struct expfs *ex, struct db *db, const struct inode_row *row, const char *path)
 {
-	const struct inode_row *row = &e->row;
 	_cleanup_free_ char *target = NULL;
 	bool dir = S_ISDIR(row->mode);
 	json_t *j;
 
-	if (S_ISREG(row->mode))
-		expfs_stat_live(ex, &e->row);
 	if (S_ISLNK(row->mode) && inode_target(db, row->ino, &target) < 0)
 		return NULL;
 	j = json_pack("{s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o}", "run", dir && path_is_run(ex, path), "mode", (int)row->mode, "size", (json_int_t)row->size, "mtime",
@@ -153,11 +150,18 @@ enum op_exit op_list(struct expfs *ex, const struct op_caller *caller, const jso
 	list = json_array();
 	for (size_t i = 0; i < e.n; i++) {
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+		struct inode_row row;
 
-		json_array_append_new(list, entry_json(ex, db, &e.v[i], e.v[i].path));
+		r = expfs_inode_get(ex, db, e.v[i].d.ino, &row);
+		if (r == 0)
+			r = json_array_append_new(list, entry_json(ex, db, &row, e.v[i].path)) < 0 ? -ENOMEM : 0;
+		if (r < 0 && r != -ESTALE) { /* it was removed meanwhile */
+			json_decref(list);
+			return reply_error(ret, OP_FAILED, "/%s: %s", e.v[i].path, strerror(-r));
+		}
 	}
 	*ret = json_pack("{s:o}", "entries", list);
-	return json_array_size(list) == e.n ? OP_DONE : OP_FAILED;
+	return OP_DONE;
 }
 
 enum op_exit op_known(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)

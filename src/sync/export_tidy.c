@@ -7,8 +7,8 @@
 
 struct tidying {
 	struct export *e;
-	json_t *wanted; /* names as of export_key(), and directories at the folder's top with something of that in them */
-	json_t *tried;  /* such directories without */
+	json_t *wanted; /* names as of export_key() */
+	json_t *tops;   /* directories at the folder's top with something of that in them, or that are done with */
 	export_keep_fn keep;
 	void *arg;
 };
@@ -46,9 +46,9 @@ static int tidy_dir(struct tidying *t, const char *name)
 
 	if (!dir)
 		return -ENOMEM;
-	if (!strchr(name, '/') || json_object_get(t->wanted, dir) || json_object_get(t->tried, dir))
+	if (!strchr(name, '/') || json_object_get(t->tops, dir))
 		return 0;
-	return json_object_set_new(t->tried, dir, json_true()) < 0 ? -ENOMEM : remove_whole(t, dir);
+	return json_object_set_new(t->tops, dir, json_true()) < 0 ? -ENOMEM : remove_whole(t, dir);
 }
 
 static int tidy_file(struct tidying *t, const char *name)
@@ -90,13 +90,13 @@ static int want(struct tidying *t, const struct export_unit *u, const struct exp
 
 	if (!dir || json_object_set_new(t->wanted, key, json_true()) < 0)
 		return -ENOMEM;
-	return strchr(key, '/') && json_object_set_new(t->wanted, dir, json_true()) < 0 ? -ENOMEM : 0;
+	return strchr(key, '/') && json_object_set_new(t->tops, dir, json_true()) < 0 ? -ENOMEM : 0;
 }
 
 int export_tidy(struct export *e, export_keep_fn keep, void *arg)
 {
-	struct tidying t = { .e = e, .wanted = json_object(), .tried = json_object(), .keep = keep, .arg = arg };
-	int r = t.wanted && t.tried ? 0 : -ENOMEM;
+	struct tidying t = { .e = e, .wanted = json_object(), .tops = json_object(), .keep = keep, .arg = arg };
+	int r = t.wanted && t.tops ? 0 : -ENOMEM;
 
 	if (!e->removed)
 		e->removed = json_array();
@@ -106,7 +106,7 @@ int export_tidy(struct export *e, export_keep_fn keep, void *arg)
 	if (r == 0)
 		r = memory_each(e->memory, tidy_one, &t);
 	json_decref(t.wanted);
-	json_decref(t.tried);
+	json_decref(t.tops);
 	memory_save(e->memory);
 	return r;
 }

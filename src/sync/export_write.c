@@ -125,8 +125,12 @@ static int write_link(struct export *e, struct export_unit *u)
 {
 	struct export_file *f = u->files;
 
-	if (symlinkat(u->target, e->folder->fd, u->part) == 0)
+	if (symlinkat(u->target, e->folder->fd, u->part) == 0) {
+		struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, ns_timespec(f->mtime) };
+
+		utimensat(e->folder->fd, u->part, times, AT_SYMLINK_NOFOLLOW); /* hardly anybody looks at that of a link */
 		return fstatat(e->folder->fd, u->part, &f->left, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	}
 	if (!folder_cannot(-errno) || !f->from.path)
 		return -errno;
 	return write_file(e, f, e->folder->fd, u->part);

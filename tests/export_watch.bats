@@ -1,0 +1,111 @@
+# expfs export --watch: pass after pass.
+
+load export
+
+# watch [OPTION…]: begins one, whose output is in watch.out and messages in watch.err; WATCH is its process
+watch() {
+    background "$EXPFS" export "$R" "$X" --watch --json "$@" >"$SCRATCH/watch.out" 2>"$SCRATCH/watch.err"
+    WATCH=$BG
+}
+
+# ends WANTED: the watch ends so
+ends() {
+    local status=0
+    wait_until no_process "$WATCH"
+    wait "$WATCH" || status=$?
+    equal "$status" "$1" "exit status of the watch ($(cat "$SCRATCH/watch.err"))"
+}
+
+passes() { equal "$(wc -l <"$SCRATCH/watch.out")" "$1" "passes" 2>/dev/null; }
+is_exported() { cmp -s "$X/$1" "$R/$2"; }
+
+@test "a watch follows the run, one pass a change" {
+    two
+    watch --every 1s
+    wait_until is_exported latest.pt step_2.pt
+    wait_until passes 1
+    save step_3.pt 3
+    wait_until is_exported latest.pt step_3.pt
+    sleep 2.5
+    passes 2 || fail "$(cat "$SCRATCH/watch.out")"
+    kill "$WATCH"
+    ends 0
+    passes 2
+}
+
+@test "steps between are skipped with --every-steps" {
+    save step_10.pt 10
+    watch --every-steps 20
+    wait_until is_exported latest.pt step_10.pt
+    save step_20.pt 20
+    sleep 1.5
+    is_exported latest.pt step_10.pt
+    save step_31.pt 31
+    wait_until is_exported latest.pt step_31.pt
+    kill -INT "$WATCH"
+    ends 0
+    passes 2
+}
+
+@test "a signal makes a last pass where something is new" {
+    two
+    watch
+    wait_until is_exported latest.pt step_2.pt
+    save step_3.pt 3
+    kill -TERM "$WATCH"
+    ends 0
+    is_exported latest.pt step_3.pt
+}
+
+@test "a watch that finds nothing yet waits for the first checkpoint" {
+    echo text >"$R/config.yaml"
+    watch --every 1s
+    sleep 1
+    save step_1.pt 1
+    wait_until is_exported latest.pt step_1.pt
+    kill "$WATCH"
+    ends 0
+}
+
+@test "a watch ends, and says so, when its run is removed" {
+    two
+    cp "$R/step_2.pt" "$SCRATCH/two"
+    watch --every 1s
+    wait_until is_exported latest.pt step_2.pt
+    rm -r "$R"
+    ends 0
+    cmp "$X/latest.pt" "$SCRATCH/two"
+    [[ $(cat "$SCRATCH/watch.err") == *"r: its run was removed"* ]] || fail "$(cat "$SCRATCH/watch.err")"
+}
+
+@test "a watch does not keep the mount busy, and ends when it is gone" {
+    two
+    watch
+    wait_until is_exported latest.pt step_2.pt
+    umount_store
+    ends 3
+    [[ $(cat "$SCRATCH/watch.err") == *"is mounted no more"* ]] || fail "$(cat "$SCRATCH/watch.err")"
+    refused 3 "$EXPFS" export r "$X" --store "$STORE" --watch
+}
+
+@test "a full folder is tried again, told once, and the training goes on" {
+    require_root
+    mkdir "$X"
+    mount -t tmpfs -o size=1m none "$X"
+    LOOPS+=("$X")
+    save step_1.pt 1 200000
+    watch --every 1s
+    wait_until is_exported latest.pt step_1.pt
+    save step_2.pt 2 1500000
+    wait_until grep -q 'tried again' "$SCRATCH/watch.err"
+    sleep 3
+    is_exported latest.pt step_1.pt
+    equal "$(wc -l <"$SCRATCH/watch.err")" 2
+    mount -o remount,size=8m "$X"
+    wait_until is_exported latest.pt step_2.pt
+    wait_until grep -q 'takes files again' "$SCRATCH/watch.err"
+    kill "$WATCH"
+    ends 0
+    equal "$(wc -l <"$SCRATCH/watch.err")" 3
+    holds latest.pt
+}
