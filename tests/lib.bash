@@ -112,7 +112,17 @@ mount_run() {
     mkdir -p "$R"
 }
 
-umount_store() { timeout 300 "$EXPFS" umount "$MNT" 3>&-; }
+umount_store() { unmount_soon "$MNT"; }
+
+# Something that looks at all mounts, as df does, can be in this one for a moment.
+unmount_soon() {
+    local try
+    for try in 1 2 3 4 5 6; do
+        timeout 300 "$EXPFS" umount "$1" 3>&- && return 0 # in a trap a bare return gives the status from before it
+        sleep 0.$try
+    done
+    return 1
+}
 
 remount() {
     umount_store
@@ -198,16 +208,6 @@ abort_connection() {
     local minor
     minor=$(awk -v p="$1" '$5 == p { split($3, d, ":"); print d[2] }' /proc/self/mountinfo | tail -n 1)
     [[ -w /sys/fs/fuse/connections/$minor/abort ]] && echo 1 >"/sys/fs/fuse/connections/$minor/abort"
-}
-
-# Something that looks at all mounts, as df does, can be in this one for a moment.
-unmount_soon() {
-    local try
-    for try in 1 2 3 4 5 6; do
-        timeout 300 "$EXPFS" umount "$1" 3>&- && return 0 # in a trap a bare return gives the status from before it
-        sleep 0.$try
-    done
-    return 1
 }
 
 unmount_all() {
