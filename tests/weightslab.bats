@@ -316,6 +316,10 @@ updated() { sed -i "s/^last_updated: .*/last_updated: '$2'/" "$1/checkpoints/man
     equal "$(root_status "$MNT")" "/ /p/x/b /p/a,/p/x/b True" "three levels below the top"
 }
 
+nothing_waits() {
+    "$EXPFS" status "$MNT" --json 3>&- | python3 -c 'import json, sys; sys.exit(any(json.load(sys.stdin)["background"].values()))'
+}
+
 @test "status.json of a directory says what status says, to whom may look there" {
     require_user
     umount_store
@@ -323,6 +327,7 @@ updated() { sed -i "s/^last_updated: .*/last_updated: '$2'/" "$1/checkpoints/man
     wl "$MNT/p/a" dump $E1 0
     wl "$MNT/p/b" dump $E2 0
     echo log >"$MNT/p/log"
+    wait_until nothing_waits
     local dir
     for dir in "$MNT" "$MNT/p" "$MNT/p/a"; do
         diff <("$EXPFS" status "$dir" --json 3>&-) "$dir/.expfs/status.json"
