@@ -36,8 +36,17 @@ check_PROGRAMS += tests/clients/tensors
 tests_clients_tensors_SOURCES = tests/clients/tensors.c
 tests_clients_tensors_LDADD = $(libexpfs_LIBS)
 
+# Those that take a minute come first, so that nothing is left to wait for at the end of make -j.
 bats_tests = \
+	tests/scale.bats \
+	tests/power.bats \
+	tests/space.bats \
+	tests/crash.bats \
+	tests/cuts.bats \
+	tests/fsck.bats \
+	tests/load_state.bats \
 	tests/posix.bats \
+	tests/history.bats \
 	tests/rename.bats \
 	tests/mmap.bats \
 	tests/moved.bats \
@@ -72,22 +81,14 @@ bats_tests = \
 	tests/terminal.bats \
 	tests/control.bats \
 	tests/gate.bats \
-	tests/fsck.bats \
 	tests/fsck_tree.bats \
-	tests/space.bats \
-	tests/scale.bats \
-	tests/crash.bats \
-	tests/power.bats \
 	tests/power_experiments.bats \
-	tests/cuts.bats \
 	tests/load.bats \
-	tests/load_state.bats \
 	tests/load_checkpoints.bats \
 	tests/load_head.bats \
 	tests/faults.bats \
 	tests/found.bats \
 	tests/config.bats \
-	tests/history.bats \
 	tests/history_kept.bats \
 	tests/old_formats.bats \
 	tests/history_commands.bats \
