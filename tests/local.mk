@@ -79,6 +79,7 @@ bats_tests = \
 	tests/service.bats \
 	tests/commands.bats \
 	tests/terminal.bats \
+	tests/du.bats \
 	tests/control.bats \
 	tests/gate.bats \
 	tests/fsck_tree.bats \

@@ -11,7 +11,7 @@ static void print_version(const json_t *v)
 {
 	const json_t *step = json_object_get(v, "step");
 	const char *digest = cmd_string(v, "digest");
-	char when[REPLY_TIME_TEXT], size[16], at[24] = "-";
+	char when[REPLY_TIME_TEXT], size[HUMAN_TEXT], at[24] = "-";
 
 	reply_time_text(cmd_string(v, "mtime"), when);
 	human_bytes((double)cmd_number(v, "size"), size);

@@ -14,6 +14,7 @@ expfs_SOURCES = \
 	src/cmd/ask.c src/cmd/ask.h \
 	src/cmd/operand.c src/cmd/operand.h \
 	src/cmd/status.c \
+	src/cmd/du.c \
 	src/cmd/log.c \
 	src/cmd/show.c \
 	src/cmd/history.c \

@@ -29,6 +29,7 @@ static const struct line {
 	{ NULL, &cmd_mount },
 	{ NULL, &cmd_umount },
 	{ NULL, &cmd_status },
+	{ NULL, &cmd_du },
 	{ NULL, &cmd_fsck },
 	{ "Experiments", NULL },
 	{ NULL, &cmd_log },

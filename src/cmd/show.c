@@ -72,7 +72,7 @@ static void print_weights(const json_t *w)
 static enum op_exit print_path(const json_t *p)
 {
 	const json_t *step = json_object_get(p, "step");
-	char when[REPLY_TIME_TEXT], size[16], text[64];
+	char when[REPLY_TIME_TEXT], size[HUMAN_TEXT], text[64];
 
 	print_line("path", cmd_string(p, "path"));
 	print_line("role", cmd_string(p, "role"));

@@ -60,4 +60,5 @@ libexpfs_a_SOURCES += \
 	src/exp/way.c src/exp/way.h \
 	src/exp/put.c src/exp/put_dir.c src/exp/put.h src/exp/put_part.h \
 	src/exp/load_source.c src/exp/load_settle.c src/exp/load_source.h \
+	src/exp/space.c src/exp/space_parts.c src/exp/space.h \
 	src/exp/load.c src/exp/load.h

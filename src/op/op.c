@@ -12,6 +12,7 @@ static const struct {
 	{ "commit", op_commit },
 	{ "decide", op_decide },
 	{ "diff", op_diff },
+	{ "du", op_du },
 	{ "export", op_export },
 	{ "forget", op_forget },
 	{ "fsck", op_fsck },

@@ -114,6 +114,12 @@ enum op_exit op_export(struct expfs *ex, const struct op_caller *caller, const j
 enum op_exit op_list(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 enum op_exit op_known(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
+/* op/du.c: {"paths": [{"path"}]} → {"entries": [{"path", "kind", "files", "contents", "raw", "unique", "stored", "history", "own"}],
+ * "total": likewise} (exp/space.h), the largest first. Of one directory, or without paths of the top, an entry each for the
+ * directories in it ("kind": "path"), for its own files ("files") and for directories that are gone ("removed"); else for the
+ * paths. OP_NO: one is not there and never was; {"error"} says so. */
+enum op_exit op_du(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
 /* op/fsck.c: {"repair": bool} → {"clean": bool, "problems": [{"kind", "path",
  * "text", "repaired"}], "found": n, "left": n, "objects": n, "inodes": n, "bytes":
  * n}; found and left (not repaired) count also what is not listed. OP_NO: damage

@@ -1,6 +1,4 @@
-/* status. Nothing is kept for it: branches and checkpoints are looked at as
- * they are, sizes are summed from the rows. What contents take of the disk
- * stands in the rows since they were sealed; only live ones are looked up. */
+/* status. Nothing is kept for it: branches and checkpoints are looked at as they are, sizes are summed from the rows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,67 +8,11 @@
 #include "exp/path.h"
 #include "exp/root.h"
 #include "exp/selection.h"
-#include "meta/content.h"
+#include "exp/space.h"
 #include "meta/waiting.h"
 #include "op/reply.h"
 #include "op/status.h"
 #include "op/warning.h"
-#include "store/object.h"
-
-#define BATCH 256
-
-struct space {
-	uint64_t inodes, files, objects;
-	uint64_t raw, unique, stored; /* bytes */
-};
-
-static int add_live(struct expfs *ex, struct space *s)
-{
-	uint64_t ids[BATCH], after = 0;
-	int n;
-
-	do {
-		{
-			_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-			n = content_list_live(db, after, ids, BATCH);
-		}
-		for (int i = 0; i < n; i++) {
-			struct stat st;
-
-			after = ids[i];
-			if (object_stat(ex->store, ids[i], &st) < 0)
-				continue; /* sealed or removed meanwhile, or damaged */
-			s->objects++;
-			s->raw += (uint64_t)st.st_size;
-			s->unique += (uint64_t)st.st_size;
-			s->stored += (uint64_t)st.st_blocks * 512;
-		}
-	} while (n == BATCH);
-	return MIN(n, 0);
-}
-
-static int get_space(struct expfs *ex, struct space *ret)
-{
-	struct content_sums sums;
-	int r;
-
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = inode_count(db, &ret->inodes);
-		if (r == 0)
-			r = content_sums(db, &sums);
-	}
-	if (r < 0)
-		return r;
-	ret->files = sums.files;
-	ret->objects = sums.objects;
-	ret->raw = sums.raw;
-	ret->unique = sums.unique;
-	ret->stored = sums.stored;
-	return add_live(ex, ret);
-}
 
 /* What waits. Look-ups, as for this answer, do what they ask about themselves; the rest is what has to wait. */
 static int background_json(struct expfs *ex, json_t **ret)
@@ -245,7 +187,7 @@ int status_json(struct expfs *ex, struct cred *cred, const char *path, json_t **
 	_cleanup_json_ json_t *branches = json_array(), *warnings = json_array(), *roots = json_object(),
 		     *background = NULL;
 	bool read_only = expfs_is_read_only(ex);
-	struct space s = { 0 };
+	struct space_of_store s = { 0 };
 	int r;
 
 	keeper_settle(ex);
@@ -255,7 +197,7 @@ int status_json(struct expfs *ex, struct cred *cred, const char *path, json_t **
 	if (r == 0)
 		r = add_roots(ex, cred, path, roots);
 	if (r == 0)
-		r = get_space(ex, &s);
+		r = space_of_store(ex, &s);
 	if (r == 0)
 		r = background_json(ex, &background);
 	if (r < 0)
