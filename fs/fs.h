@@ -30,6 +30,7 @@ struct gate;
 struct handle;
 struct notifier;
 struct session_options;
+struct view_kept;
 struct view_table;
 
 struct fs {
@@ -38,6 +39,7 @@ struct fs {
 	struct fuse_session *session;
 	struct itable *inodes;
 	struct view_table *views;
+	struct view_kept *kept;
 	struct gate *gate;
 	pthread_mutex_t handles_lock;
 	struct handle *handles; /* open ones: file.c */

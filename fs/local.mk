@@ -7,5 +7,6 @@ expfs_SOURCES += \
 	fs/name.c fs/rename.c fs/names.h \
 	fs/gate.c fs/gate.h \
 	fs/view.c fs/view.h fs/view_kind.h \
+	fs/view_kept.c fs/view_kept.h \
 	fs/view_branch.c fs/view_history.c fs/view_text.c fs/view_head.c \
 	fs/view_experiment.c fs/view_files.c fs/view_origin.h

@@ -22,6 +22,7 @@
 #include "util/log.h"
 #include "util/service.h"
 #include "view.h"
+#include "view_kept.h"
 
 #define READ_AHEAD (4u << 20)
 #define MAX_BACKGROUND 64
@@ -167,6 +168,8 @@ static void fs_close(struct fs *fs)
 		itable_free(fs->inodes);
 	if (fs->views)
 		view_table_free(fs->views);
+	if (fs->kept)
+		view_kept_free(fs->kept);
 }
 
 static int fs_open_tables(struct fs *fs)
@@ -177,6 +180,8 @@ static int fs_open_tables(struct fs *fs)
 	pthread_mutex_init(&fs->handles_lock, NULL);
 	if (r == 0)
 		r = view_table_new(&fs->views);
+	if (r == 0)
+		r = view_kept_new(&fs->kept);
 	if (r == 0)
 		r = xattr_any(db, "security.capability");
 	if (r >= 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "view_kept.h"
 #include "view_kind.h"
 
 #define BUCKETS 1024
@@ -167,7 +168,7 @@ static int target_of(struct view_req *q, const struct view_key *key, char **ret)
 	return r;
 }
 
-/* A text is made anew each time. It counts as changed when it differs from what was seen. */
+/* A text is made anew each time, but for costly ones. It counts as changed when it differs from what was seen. */
 static struct timespec text_time(struct fs *fs, uint64_t id, uint64_t hash)
 {
 	struct timespec now = ns_timespec(now_ns());
@@ -183,11 +184,18 @@ static struct timespec text_time(struct fs *fs, uint64_t id, uint64_t hash)
 	return v->since;
 }
 
+static int text_of(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+{
+	const struct view_ops *ops = ops_of(key);
+
+	return ops->costly ? view_kept_text(q, key, ops->text, ret, ret_len) : ops->text(q, key, ret, ret_len);
+}
+
 static int stat_text(struct view_req *q, uint64_t id, const struct view_key *key, struct stat *st)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0;
-	int r = ops_of(key)->text(q, key, &text, &len);
+	int r = text_of(q, key, &text, &len);
 
 	if (r < 0)
 		return r;
@@ -281,7 +289,7 @@ int view_open(fuse_req_t req, uint64_t id, struct view_content *ret)
 	if (r < 0)
 		return r;
 	ops = ops_of(&key);
-	r = ops->text ? ops->text(&q, &key, &c.text, &c.len) : ops->open ? ops->open(&q, &key, &c.obj) : -EINVAL;
+	r = ops->text ? text_of(&q, &key, &c.text, &c.len) : ops->open ? ops->open(&q, &key, &c.obj) : -EINVAL;
 	if (r == 0)
 		*ret = c;
 	return r;

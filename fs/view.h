@@ -3,7 +3,7 @@
  *
  * A view has a node id with VIEW_BIT, made from what it shows (its key), so that it is
  * the same at every look-up. What it shows is computed at
- * each call and never cached, here or in the kernel. It is made for the process
+ * each call and never cached, here (but for view_kept.h) or in the kernel. It is made for the process
  * that asks, and names only what that could find itself (exp/cred.h). Functions
  * return 0 or -errno; -ENOENT where there is nothing to show at this moment. */
 #ifndef EXPFS_VIEW_H

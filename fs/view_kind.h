@@ -29,6 +29,8 @@ enum view_kind {
 	VIEW_BRANCH_MANIFEST,
 	VIEW_DOT_LOG,        /* of all branches, in the top's .expfs/ */
 	VIEW_DOT_LINEAGE,
+	VIEW_DOT_STATS,      /* stats.json and metrics, likewise */
+	VIEW_DOT_METRICS,
 	VIEW_DOT_STATUS,     /* of any */
 	VIEW_EXPERIMENT,         /* experiments/<hash>/; n: id of the experiment */
 	VIEW_EXPERIMENT_FILES,   /* HP/, MODEL/, DATA/ in it, by dir, and what is below: part, id of a tracked path or 0 */
@@ -66,6 +68,8 @@ struct view_req {
 
 typedef int (*view_lookup_fn)(struct view_req *q, const struct view_key *key, const char *name, struct view_key *ret);
 
+typedef int (*view_text_fn)(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len);
+
 /* The functions of a kind; those that make no sense for its type are NULL. */
 struct view_ops {
 	mode_t type; /* S_IFDIR, S_IFLNK, S_IFREG */
@@ -76,7 +80,8 @@ struct view_ops {
 	view_lookup_fn lookup;
 	int (*list)(struct view_req *q, const struct view_key *key, struct view_list *ret);
 	int (*open)(struct view_req *q, const struct view_key *key, struct object **ret);
-	int (*text)(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len); /* in place of open */
+	view_text_fn text; /* in place of open */
+	bool costly;       /* it is kept for a while: view_kept.h */
 	int (*write)(struct view_req *q, const struct view_key *key, const char *line); /* of a text that takes lines */
 };
 

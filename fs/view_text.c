@@ -1,11 +1,12 @@
-/* Files of text: status.json of any .expfs/, HEAD, pending, log and manifest.yaml of a branch, log and lineage.json of all in the top's
- * .expfs/. They say what the commands say (room op), to whom could find the runs by himself. */
+/* Files of text: status.json of any .expfs/; HEAD, pending, log and manifest.yaml of a branch; log, lineage.json, stats.json and
+ * metrics of all in the top's .expfs/. They say what the commands say (room op), to whom could find the runs by himself. */
 #include <stdio.h>
 #include <string.h>
 
 #include "exp/path.h"
 #include "op/experiments.h"
 #include "op/reply.h"
+#include "op/stats.h"
 #include "op/status.h"
 #include "view_kind.h"
 
@@ -16,6 +17,16 @@ static int give(char *text, char **ret, size_t *ret_len)
 	*ret = text;
 	*ret_len = strlen(text);
 	return 0;
+}
+
+static int json_text(const json_t *j, char **ret, size_t *ret_len)
+{
+	_cleanup_free_ char *text = json_dumps(j, JSON_INDENT(2));
+	char *line;
+
+	if (!text || asprintf(&line, "%s\n", text) < 0)
+		return -ENOMEM;
+	return give(line, ret, ret_len);
 }
 
 static int head_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
@@ -101,9 +112,7 @@ static int lineage_text(struct view_req *q, const struct view_key *key, char **r
 {
 	struct experiments e = { .ex = q->fs->ex, .cred = &q->cred };
 	_cleanup_json_ json_t *lineage = NULL;
-	_cleanup_free_ char *text = NULL;
 	struct branch_list l;
-	char *line;
 	int r = branch_list_open(q->fs->ex, &q->cred, &l);
 
 	if (r < 0)
@@ -112,17 +121,31 @@ static int lineage_text(struct view_req *q, const struct view_key *key, char **r
 	e.n = l.n;
 	r = experiments_lineage(&e, &lineage);
 	branch_list_free(&l);
-	text = r == 0 ? json_dumps(lineage, JSON_INDENT(2)) : NULL;
-	if (!text || asprintf(&line, "%s\n", text) < 0)
-		return r < 0 ? r : -ENOMEM;
-	return give(line, ret, ret_len);
+	return r < 0 ? r : json_text(lineage, ret, ret_len);
+}
+
+static int stats_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+{
+	_cleanup_json_ json_t *stats = NULL;
+	int r = stats_json(q->fs->ex, &q->cred, &stats);
+
+	(void)key;
+	return r < 0 ? r : json_text(stats, ret, ret_len);
+}
+
+static int all_metrics_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+{
+	char *text;
+	int r = metrics_text(q->fs->ex, &q->cred, &text);
+
+	(void)key;
+	return r < 0 ? r : give(text, ret, ret_len);
 }
 
 static int status_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
 {
 	_cleanup_json_ json_t *status = NULL;
-	_cleanup_free_ char *path = NULL, *text = NULL;
-	char *line;
+	_cleanup_free_ char *path = NULL;
 	int r;
 
 	{
@@ -132,10 +155,7 @@ static int status_text(struct view_req *q, const struct view_key *key, char **re
 	}
 	if (r == 0)
 		r = status_json(q->fs->ex, &q->cred, path, &status);
-	text = r == 0 ? json_dumps(status, JSON_INDENT(2)) : NULL;
-	if (!text || asprintf(&line, "%s\n", text) < 0)
-		return r < 0 ? r : -ENOMEM;
-	return give(line, ret, ret_len);
+	return r < 0 ? r : json_text(status, ret, ret_len);
 }
 
 const struct view_ops view_text_ops[] = {
@@ -146,6 +166,8 @@ const struct view_ops view_text_ops[] = {
 	[VIEW_BRANCH_MANIFEST - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = manifest_text },
 	[VIEW_DOT_LOG - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = all_log_text },
 	[VIEW_DOT_LINEAGE - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = lineage_text },
+	[VIEW_DOT_STATS - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = stats_text, .costly = true },
+	[VIEW_DOT_METRICS - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = all_metrics_text, .costly = true },
 	[VIEW_DOT_STATUS - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = status_text },
 };
 
@@ -161,6 +183,8 @@ int view_text_of(const struct view_key *dir, const char *name, struct view_key *
 		{ "manifest.yaml", VIEW_BRANCH, VIEW_BRANCH_MANIFEST },
 		{ "log", VIEW_DOT, VIEW_DOT_LOG },
 		{ "lineage.json", VIEW_DOT, VIEW_DOT_LINEAGE },
+		{ "stats.json", VIEW_DOT, VIEW_DOT_STATS },
+		{ "metrics", VIEW_DOT, VIEW_DOT_METRICS },
 		{ "status.json", VIEW_DOT, VIEW_DOT_STATUS },
 	};
 

@@ -17,6 +17,7 @@ libexpfs_a_SOURCES += \
 	src/meta/root.c src/meta/root.h \
 	src/meta/waiting.c src/meta/waiting.h \
 	src/meta/holders.c src/meta/holders.h \
+	src/meta/counts.c src/meta/counts.h \
 	src/meta/weights.c src/meta/weights.h \
 	src/meta/check.c src/meta/check.h \
 	src/meta/tree.c src/meta/tree.h \

@@ -19,6 +19,7 @@ libexpfs_a_SOURCES += \
 	src/op/verify.c src/op/verify.h \
 	src/op/diff.c \
 	src/op/load.c \
+	src/op/stats.c src/op/metrics.c src/op/stats.h \
 	src/op/du.c \
 	src/op/status.c src/op/status.h \
 	src/op/fsck.c
