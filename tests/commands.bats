@@ -53,6 +53,47 @@ field() { "$EXPFS" status --store "$STORE" --json | python3 -c 'import json, sys
     [[ $MESSAGE == *"--from"* ]] || fail "$MESSAGE"
 }
 
+# advises EXIT ARG...: exits so, with one line that names something, the reason and what to do
+advises() {
+    refused "$1" "$EXPFS" "${@:2}"
+    [[ $MESSAGE == *": "*"; "?* || $MESSAGE == *": "*"did you mean"* ]] || fail "no advice: $MESSAGE"
+}
+
+@test "what is refused is refused with what to do about it" {
+    mount_store
+    mkdir -p "$MNT/runs/a"
+    echo 'lr: 1' >"$MNT/runs/a/config.yaml"
+    checkpoint zip "$MNT/runs/a/step_1.pt" 1000 1
+    checkpoint torn-zip "$MNT/runs/a/step_2.pt" 1000 2
+    advises 1 umount "$SCRATCH/absent"
+    advises 1 umount "$SCRATCH"
+    advises 1 umount "$MNT/runs"
+    advises 3 mount "$STORE" "$SCRATCH/absent"
+    advises 3 mount "$STORE" "$MNT"
+    advises 3 status "$SCRATCH/absent/x"
+    advises 3 status --store "$SCRATCH"
+    advises 3 show "$STORE/log"
+    advises 1 log nobranch --store "$STORE"
+    advises 1 log "$MNT/nopath"
+    advises 1 commit nobranch --store "$STORE"
+    advises 1 load 0123456789ab nobranch --store "$STORE"
+    advises 2 load xyz a --store "$STORE"
+    advises 1 branch new --from nobranch --store "$STORE"
+    advises 2 branch .new --from a --store "$STORE"
+    advises 1 history "$MNT/nopath"
+    advises 1 show 0123456789ab --store "$STORE"
+    advises 1 forget "$MNT/runs/a/config.yaml@7"
+    advises 1 restore "$MNT/runs/a/config.yaml@7"
+    advises 1 select "$MNT/runs/a/step_2.pt"
+    advises 1 verify "$MNT/runs/a/config.yaml"
+    advises 1 decide nothing ACCEPT --by me --store "$STORE"
+    advises 1 signal a nocurve --store "$STORE"
+    advises 2 diff "$MNT/runs/a/config.yaml" "$MNT/runs/a/step_1.pt"
+    advises 1 du "$MNT/nopath"
+    advises 3 fsck "$SCRATCH/absent"
+    advises 3 init "$SCRATCH"
+}
+
 @test "every help fits a screen" {
     local c
     for c in "" $("$EXPFS" help | awk '{ for (i = 1; i < 80; i += 40) if (substr($0, i, 11) ~ /^  [a-z]+ *$/) print substr($0, i, 11) }' | sort); do

@@ -236,7 +236,7 @@ load history
     loop_disk small 4
     head -c 8000000 /dev/urandom >"$R/config.yaml"
     refused 3 "$EXPFS" restore "$R/config.yaml@1" "$SCRATCH/small/x"
-    [[ $MESSAGE == *"No space left on device" ]] || fail "$MESSAGE"
+    [[ $MESSAGE == *"No space left on device; make room"* ]] || fail "$MESSAGE"
     equal "$(ls -A "$SCRATCH/small")" lost+found
 }
 

@@ -10,6 +10,7 @@
 
 #include "cmd/place.h"
 #include "op/reply.h"
+#include "util/advice.h"
 #include "util/log.h"
 #include "util/progress.h"
 
@@ -82,7 +83,7 @@ static int read_answer(int sock, const char *op, json_t **ret)
 		}
 		progress_add(&progress, 0);
 		if (late && monotonic_ns() > late && !progress.shown) {
-			log_msg("%s: the daemon has not answered yet; it is at work, or hangs", op);
+			log_msg("%s: the daemon has not answered yet; it is at work, or hangs; the log in the store tells more", op);
 			late = 0;
 		}
 		if (poll(&p, 1, 1000) <= 0)
@@ -186,7 +187,7 @@ enum op_exit client_run(const char *store, const char *op, const json_t *args, j
 		if (text)
 			log_msg("%s", text);
 		else
-			log_msg("%s: %s: %s", store, op, strerror(-r));
+			log_msg("%s: %s: %s", store, op, advice(r));
 		return OP_FAILED;
 	}
 	if (exit == OP_DONE || exit == OP_NO) {

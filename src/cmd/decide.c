@@ -19,7 +19,7 @@ static int put_text(json_t *args, const char *key, const char *text)
 {
 	if (!text || json_object_set_new(args, key, json_string(text)) == 0)
 		return 0;
-	log_msg("decide: %s: is not UTF-8", text);
+	log_msg("decide: %s: is not UTF-8; write it so", text);
 	return -EINVAL;
 }
 

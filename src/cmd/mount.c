@@ -19,6 +19,7 @@
 #include "cmd/place.h"
 #include "cmd/unmount.h"
 #include "fs/session.h"
+#include "util/advice.h"
 #include "util/io.h"
 #include "util/log.h"
 #include "util/service.h"
@@ -49,7 +50,7 @@ static enum op_exit open_point(const char *point, struct place **ret)
 		if (r == -ENOENT)
 			return refuse("%s: no such directory; make it first", point);
 		if (r < 0)
-			return refuse("%s: %s", point, strerror(-r));
+			return refuse("%s: %s", point, advice(r));
 		if (!place_is_dead(p)) {
 			*ret = steal(&p);
 			return OP_DONE;
@@ -59,8 +60,8 @@ static enum op_exit open_point(const char *point, struct place **ret)
 		place_let_go(p);
 		r = unmount(p->point, true, &reason);
 		if (r < 0)
-			return refuse("%s: a dead mount is there and cannot be cleared: %s", point,
-				      reason ? reason : strerror(-r));
+			return refuse("%s: a dead mount is there and cannot be cleared: %s; as root: umount -l %s", point,
+				      reason ? reason : strerror(-r), point);
 	}
 	return refuse("%s: too many dead mounts are there; unmount them first", point);
 }
@@ -118,7 +119,7 @@ static enum op_exit check_point(const struct place *p, const char *point, const 
 		return refuse("%s: the store %s is mounted there; unmount it first: expfs umount %s", point, p->source,
 			      point);
 	if (fstat(p->fd, &st) < 0)
-		return refuse("%s: %s", point, strerror(errno));
+		return refuse("%s: %s", point, advice(-errno));
 	if (!S_ISDIR(st.st_mode))
 		return refuse("%s: is not a directory; give a directory to mount on", point);
 	if (storefd >= 0 && is_in(p->fd, storefd))
@@ -127,7 +128,7 @@ static enum op_exit check_point(const struct place *p, const char *point, const 
 		return refuse("%s: holds the store; choose another directory", point);
 	r = is_empty(p->fd);
 	if (r < 0)
-		return refuse("%s: %s", point, strerror(-r));
+		return refuse("%s: %s", point, advice(r));
 	return r ? OP_DONE : refuse("%s: is not empty; choose an empty directory, or move away what was written there while nothing was mounted", point);
 }
 
@@ -221,7 +222,7 @@ static enum op_exit serve(struct mount *m)
 	r = session_run(ex, &o);
 	r2 = expfs_close(ex);
 	if (r == 0 && r2 < 0)
-		log_msg("%s: closing the store: %s", m->store, strerror(-r2));
+		log_msg("%s: closing the store: %s", m->store, advice(r2));
 	if (m->ready && !m->foreground)
 		log_msg("ended");
 	log_open(STDERR_FILENO, false);
@@ -279,7 +280,7 @@ static void tell_failure(char *messages)
 	else if (ours || len)
 		log_msg("%s", ours ? ours : others);
 	else
-		log_msg("the daemon ended without a word; see the log in the store");
+		log_msg("the daemon ended without a word; see the log in the store, and dmesg");
 }
 
 static enum op_exit start_daemon(struct mount *m)
@@ -289,7 +290,7 @@ static enum op_exit start_daemon(struct mount *m)
 	pid_t pid;
 
 	if (pipe2(fd, O_CLOEXEC) < 0 || (pid = fork()) < 0)
-		return refuse("%s: cannot start the daemon: %s", m->store, strerror(errno));
+		return refuse("%s: cannot start the daemon: %s", m->store, advice(-errno));
 	if (pid == 0)
 		become_daemon(m, fd[1]);
 	close(fd[1]);

@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 
 #include "cmd/mount.h"
+#include "util/advice.h"
 #include "util/log.h"
 
 /* mount(8)'s exit statuses */
@@ -68,7 +69,7 @@ static int remount(const char *point, char *options)
 				flags = (flags | kernels[i].set) & ~kernels[i].clear;
 	if (mount(NULL, point, NULL, flags, NULL) == 0)
 		return 0;
-	log_msg("%s: cannot be remounted: %s", point, strerror(errno));
+	log_msg("%s: cannot be remounted: %s", point, advice(-errno));
 	return EX_FAIL;
 }
 

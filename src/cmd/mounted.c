@@ -13,6 +13,7 @@
 #include "cmd/paint.h"
 #include "cmd/place.h"
 #include "op/reply.h"
+#include "util/advice.h"
 #include "util/io.h"
 #include "util/log.h"
 
@@ -120,7 +121,7 @@ enum op_exit mounted_print(bool json)
 	int r = mounts ? place_each(add, mounts) : -ENOMEM;
 
 	if (r < 0) {
-		log_msg("mount: /proc/self/mountinfo: %s", strerror(-r));
+		log_msg("mount: /proc/self/mountinfo: %s", advice(r));
 		return OP_FAILED;
 	}
 	if (json_array_size(mounts) == 0 && !json) {

@@ -110,7 +110,7 @@ static enum op_exit put_path(struct ask *a, const char *path, uint64_t n, json_t
 	if (exit != OP_DONE)
 		return exit;
 	if (a->target.store && strcmp(t.store, a->target.store) != 0) {
-		log_msg("%s: lies in another store", path);
+		log_msg("%s: lies in another store; both have to lie in one", path);
 		return OP_USAGE;
 	}
 	if (reply_put_path(to, t.path) < 0 || json_object_set_new(to, "n", json_integer((json_int_t)n)) < 0)

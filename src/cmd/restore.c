@@ -16,6 +16,7 @@
 #include "exp/checkpoint.h"
 #include "exp/entries.h"
 #include "op/reply.h"
+#include "util/advice.h"
 #include "util/io.h"
 #include "util/log.h"
 #include "util/progress.h"
@@ -288,7 +289,7 @@ static const char *reason(const struct restore *r, int x)
 	       x == -ENOTDIR ? r->dest ? "the directory above it is none; name another place" :
 					 "is no directory any more; remove it first, or name another place" :
 	       x == -EROFS   ? "is read-only; name another place" :
-			       strerror(-x);
+			       advice(x);
 }
 
 static void print_json(const struct restore *r)

@@ -73,7 +73,7 @@ static enum op_exit add_name(const char *name, json_t *args)
 	}
 	if (json_object_set_new(args, "name", json_string(name)) == 0)
 		return OP_DONE;
-	log_msg("signal: %s: is no UTF-8", name);
+	log_msg("signal: %s: is no UTF-8; a metric has a name in it", name);
 	return OP_USAGE;
 }
 

@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/place.h"
 #include "op/reply.h"
+#include "util/advice.h"
 #include "util/log.h"
 
 void target_free(struct target *t)
@@ -135,7 +136,7 @@ enum op_exit target_open(const char *command, const char *path, const char *stor
 	}
 	log_msg("%s: %s", path ? path : ".",
 		r == -ENOTCONN				 ? "the daemon of the mount has died; mount the store again" :
-		r != -EXDEV				 ? strerror(-r) :
+		r != -EXDEV				 ? advice(r) :
 		where == TARGET_MOUNTED ? "is in no expfs mount; mount the store first: expfs mount STORE MNT" :
 					  "is in no expfs mount; a store is named by --store");
 	return OP_FAILED;

@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "cmd/place.h"
 #include "cmd/unmount.h"
+#include "util/advice.h"
 #include "util/io.h"
 #include "util/log.h"
 
@@ -123,7 +124,7 @@ static int fail(const char *point, int r, const char *reason)
 	if (r == -EBUSY)
 		log_msg("%s: is in use; end what uses it (fuser -vm shows it), or detach it: expfs umount -z", point);
 	else
-		log_msg("%s: cannot be unmounted: %s", point, reason ? reason : strerror(-r));
+		log_msg("%s: cannot be unmounted: %s; detach it: expfs umount -z %s", point, reason ? reason : strerror(-r), point);
 	return OP_FAILED;
 }
 
@@ -161,14 +162,14 @@ static int run(int argc, char **argv)
 		return cmd_bad_operands(&cmd_umount);
 	r = place_open(argv[optind], &p);
 	if (r < 0) {
-		log_msg("%s: %s", argv[optind], strerror(-r));
+		log_msg("%s: %s", argv[optind], advice(r));
 		return OP_NO;
 	}
 	if (!place_is_mount(p)) {
 		if (place_is_inside(p))
-			log_msg("%s: is no mount; it lies in the one on %s", p->path, p->point);
+			log_msg("%s: is no mount; it lies in this one: expfs umount %s", p->path, p->point);
 		else
-			log_msg("%s: is no expfs mount", p->path);
+			log_msg("%s: is no expfs mount; these are shown by: expfs mount", p->path);
 		return OP_NO;
 	}
 	return umount_place(p, lazy);

@@ -4,6 +4,7 @@
 #include "exp/experiment.h"
 #include "exp/path.h"
 #include "op/reply.h"
+#include "util/advice.h"
 
 /* The branch of the deepest run at or above a path. */
 static int find_by_path(struct expfs *ex, const char *path, struct branch *ret)
@@ -39,9 +40,9 @@ static enum op_exit commit(struct expfs *ex, const struct branch *b, json_t **re
 	r = experiment_commit(ex, branch_run(b), hash);
 	if (r == -ENOENT)
 		return reply_error(ret, OP_NO, "%s: has no configuration, model or data file that makes an experiment, or its "
-				   "configuration turns checkpoints off", b->name);
+				   "configuration turns checkpoints off; write one of them, or see enable_checkpoints there", b->name);
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "%s: commit: %s", b->name, strerror(-r));
+		return reply_error(ret, OP_FAILED, "%s: commit: %s", b->name, advice(r));
 	*ret = json_pack("{s:o, s:s, s:b}", "branch", reply_text(b->name), "hash", hash, "committed", r == 0);
 	return OP_DONE;
 }
@@ -57,9 +58,9 @@ enum op_exit op_commit(struct expfs *ex, const struct op_caller *caller, const j
 	if (r == -ENOENT && name)
 		return reply_error(ret, OP_NO, "%s: there is no such branch; expfs status shows them", name);
 	if (r == -ENOENT || r == -ENOTDIR)
-		return reply_error(ret, OP_NO, "/%s: is in no branch: its run holds no file with a role", path ? path : "");
+		return reply_error(ret, OP_NO, "/%s: is in no branch: its run holds no file with a role; write a configuration or a checkpoint there", path ? path : "");
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "%s: commit: %s", name ? name : store_path(ex->store), strerror(-r));
+		return reply_error(ret, OP_FAILED, "%s: commit: %s", name ? name : store_path(ex->store), advice(r));
 	exit = commit(ex, &b, ret);
 	branch_free(&b);
 	return exit;

@@ -2,6 +2,7 @@
 
 #include "op/reply.h"
 #include "op/selection.h"
+#include "util/advice.h"
 
 static bool is_decision(const char *text)
 {
@@ -20,12 +21,12 @@ static enum op_exit check(const json_t *args, json_t **ret)
 	const char *fault;
 
 	if (!json_is_string(json_object_get(args, "selection")))
-		return reply_error(ret, OP_USAGE, "decide: no selection is given");
+		return reply_error(ret, OP_USAGE, "decide: no selection is given; see: expfs help decide");
 	if (!is_decision(decision))
 		return reply_error(ret, OP_USAGE, "%s: a decision is ACCEPT, RECOVER, RECAPTURE, RERUN or HOLD", decision ? decision : "decide");
 	fault = !by || !*by ? "is not given" : selection_line_fault(by);
 	if (fault)
-		return reply_error(ret, OP_USAGE, "decide: the name of who decides %s", fault);
+		return reply_error(ret, OP_USAGE, "decide: the name of who decides %s; give it with --by", fault);
 	fault = note ? selection_line_fault(note) : NULL;
 	return fault ? reply_error(ret, OP_USAGE, "decide: the note %s", fault) : OP_DONE;
 }
@@ -37,7 +38,7 @@ static enum op_exit answer(struct expfs *ex, const struct ledger_row *row, json_
 	int r = selection_branch(ex, row->run, &branch);
 
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "%s: decide: %s", row->name, strerror(-r));
+		return reply_error(ret, OP_FAILED, "%s: decide: %s", row->name, advice(r));
 	selection_text(row->of, id);
 	*ret = json_pack("{s:s, s:o, s:o, s:o}", "selection", id, "name", reply_text(row->name), "branch", reply_text(branch), "time",
 			 reply_time(row->time));

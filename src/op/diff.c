@@ -11,6 +11,7 @@
 #include "op/reply.h"
 #include "op/selection.h"
 #include "op/versions.h"
+#include "util/advice.h"
 
 #define NAMES_MAX 1000 /* tensors, keys and ids that are named; more are counted */
 
@@ -127,11 +128,11 @@ static enum op_exit diff_weights(struct expfs *ex, const struct op_caller *calle
 	if (r == 0)
 		r = weights_fault(&x, &why);
 	if (r == 0 && why)
-		return reply_error(ret, OP_NO, "/%s: cannot be compared: %s", a->path, why);
+		return reply_error(ret, OP_NO, "/%s: cannot be compared: %s; see: expfs show", a->path, why);
 	if (r == 0)
 		r = weights_fault(&y, &why);
 	if (r == 0 && why)
-		return reply_error(ret, OP_NO, "/%s: cannot be compared: %s", b->path, why);
+		return reply_error(ret, OP_NO, "/%s: cannot be compared: %s; see: expfs show", b->path, why);
 	if (r == 0)
 		r = compare_weights(&x, &y, &c);
 	for (size_t i = 0; r == 0 && i < c.n && json_array_size(list) < NAMES_MAX; i++)
@@ -140,7 +141,7 @@ static enum op_exit diff_weights(struct expfs *ex, const struct op_caller *calle
 	for (enum difference d = DIFFERENCE_NONE; d < DIFFERENCES; d++)
 		json_object_set_new(counts, name_of(d), json_integer((json_int_t)(c.count[d] + c.other_count[d])));
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "/%s: diff: %s", a->path, r == -E2BIG ? "more tensors in it than are read" : strerror(-r));
+		return reply_error(ret, OP_FAILED, "/%s: diff: %s", a->path, r == -E2BIG ? "more tensors in it than are read" : advice(r));
 	return OP_DONE;
 }
 
@@ -202,7 +203,7 @@ static enum op_exit diff_hp(struct expfs *ex, const struct side *a, const struct
 		return reply_error(ret, OP_NO, "/%s: does not parse: %s", at->path, error ? error : "");
 	if (r == 0)
 		r = hp_diff(x, y, add_key, keys);
-	return r < 0 ? reply_error(ret, OP_FAILED, "/%s: diff: %s", at->path, strerror(-r)) : OP_DONE;
+	return r < 0 ? reply_error(ret, OP_FAILED, "/%s: diff: %s", at->path, advice(r)) : OP_DONE;
 }
 
 /* Data snapshots */
@@ -292,7 +293,7 @@ static enum op_exit diff_data(struct expfs *ex, const struct side *a, const stru
 	if (r == -EINVAL || (r == 0 && (!x.text || !y.text)))
 		return reply_error(ret, OP_NO, "/%s: is no data snapshot whose samples can be read here", !r && !x.text ? a->path : at->path);
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "/%s: diff: %s", at->path, strerror(-r));
+		return reply_error(ret, OP_FAILED, "/%s: diff: %s", at->path, advice(r));
 	diff_samples(x.text, y.text, answer);
 	return OP_DONE;
 }
@@ -323,7 +324,7 @@ enum op_exit op_diff(struct expfs *ex, const struct op_caller *caller, const jso
 	const json_t *of_a = json_object_get(args, "a"), *of_b = json_object_get(args, "b");
 	json_t *answer;
 	int r = experiment_settle(ex, 0);
-	enum op_exit exit = r < 0 ? reply_error(ret, OP_FAILED, "diff: %s", strerror(-r)) :
+	enum op_exit exit = r < 0 ? reply_error(ret, OP_FAILED, "diff: %s", advice(r)) :
 				    find_side(ex, of_a, of_b, &a, ret);
 
 	if (exit == OP_DONE)

@@ -10,6 +10,7 @@
 #include "meta/holders.h"
 #include "meta/tracked.h"
 #include "op/reply.h"
+#include "util/advice.h"
 #include "util/list.h"
 
 /* The kinds of rows. */
@@ -187,7 +188,7 @@ static enum op_exit fail(json_t **ret, const char *path, int r)
 {
 	if (r == -ENOENT)
 		return reply_error(ret, OP_NO, "/%s: is not there, and has no history; see: expfs status", path);
-	return reply_error(ret, OP_FAILED, "/%s: du: %s", path, strerror(-r));
+	return reply_error(ret, OP_FAILED, "/%s: du: %s", path, advice(r));
 }
 
 enum op_exit op_du(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)

@@ -5,6 +5,7 @@
 #include "exp/keeper.h"
 #include "op/reply.h"
 #include "op/versions.h"
+#include "util/advice.h"
 
 #define TRIES 100 /* against somebody who makes versions meanwhile */
 
@@ -79,7 +80,7 @@ static enum op_exit forget(struct expfs *ex, const json_t *args, const json_t *n
 
 		r = try(ex, args, (uint64_t)json_integer_value(n), &exit, &path, ret);
 		if (r < 0 && r != -EAGAIN)
-			return reply_error(ret, OP_FAILED, "/%s: forget: %s", path, strerror(-r));
+			return reply_error(ret, OP_FAILED, "/%s: forget: %s", path, advice(r));
 	}
 	return r < 0 ? reply_error(ret, OP_FAILED, "forget: new versions come without end; try again later") : exit;
 }
@@ -92,10 +93,10 @@ enum op_exit op_forget(struct expfs *ex, const struct op_caller *caller, const j
 	int r;
 
 	if (n && json_integer_value(n) <= 0)
-		return reply_error(ret, OP_USAGE, "a version has a number from 1");
+		return reply_error(ret, OP_USAGE, "forget: a version has a number from 1; see: expfs history");
 	r = here ? keeper_start(ex) : 0;
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "%s: forget: %s", store_path(ex->store), strerror(-r));
+		return reply_error(ret, OP_FAILED, "%s: forget: %s", store_path(ex->store), advice(r));
 	keeper_settle(ex); /* what has just lost its name holds nothing any more */
 	exit = forget(ex, args, n, ret);
 	if (here)

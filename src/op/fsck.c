@@ -16,6 +16,7 @@
 #include "op/reply.h"
 #include "store/digest.h"
 #include "store/object.h"
+#include "util/advice.h"
 #include "util/io.h"
 #include "util/progress.h"
 
@@ -372,7 +373,7 @@ static enum op_exit fail_fsck(const char *store, int r, json_t **ret)
 {
 	if (r == -ECANCELED)
 		return reply_error(ret, OP_FAILED, "%s: fsck: given up, because the store is being unmounted", store);
-	return reply_error(ret, OP_FAILED, "%s: fsck: %s", store, strerror(-r));
+	return reply_error(ret, OP_FAILED, "%s: fsck: %s", store, advice(r));
 }
 
 static enum op_exit answer(const struct fsck *k, json_t **ret)
@@ -436,7 +437,7 @@ static enum op_exit check_mended(struct fsck *k, const char *store, const char *
 	if (r == 0)
 		return exit;
 	json_decref(*ret);
-	return reply_error(ret, OP_FAILED, "%s: closing the store: %s", store, strerror(-r));
+	return reply_error(ret, OP_FAILED, "%s: closing the store: %s", store, advice(r));
 }
 
 enum op_exit op_fsck_damaged(const char *store, const char *who, const json_t *args, json_t **ret)

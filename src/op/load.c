@@ -9,6 +9,7 @@
 #include "exp/keeper.h"
 #include "exp/path.h"
 #include "op/reply.h"
+#include "util/advice.h"
 #include "util/list.h"
 
 static int find_dir(struct expfs *ex, const char *path, uint64_t *ret_ino)
@@ -67,7 +68,7 @@ static enum op_exit load(struct expfs *ex, const struct load *l, struct loaded *
 		keeper_stop(ex);
 	if (r == 0)
 		return OP_DONE;
-	return reply_error(ret, r == -ENOENT ? OP_NO : OP_FAILED, "%s", error ? error : strerror(-r));
+	return reply_error(ret, r == -ENOENT ? OP_NO : OP_FAILED, "%s", error ? error : advice(r));
 }
 
 static json_t *loaded_json(const struct loaded *loaded, const char *run)
@@ -118,7 +119,7 @@ enum op_exit op_load(struct expfs *ex, const struct op_caller *caller, const jso
 		return reply_error(ret, OP_NO, "/%s: there is no such path; to begin a new run: expfs branch NEW --from %s",
 				   path ? path : "", text);
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "%s: load: %s", store_path(ex->store), strerror(-r));
+		return reply_error(ret, OP_FAILED, "%s: load: %s", store_path(ex->store), advice(r));
 	return load_and_tell(ex, &l, run, ret);
 }
 
@@ -228,10 +229,10 @@ static enum op_exit find_from(struct expfs *ex, const char *text, struct load_na
 		return OP_DONE;
 	}
 	if (r == -ENOENT)
-		return reply_error(ret, OP_NO, "%s: there is no such branch, and it is no hash", text);
+		return reply_error(ret, OP_NO, "%s: there is no such branch, and it is no hash; expfs status shows the branches, expfs log the hashes", text);
 	if (r == -ENODATA)
 		return reply_error(ret, OP_NO, "%s: the branch has no experiment there; see: expfs log", text);
-	return r < 0 ? reply_error(ret, OP_FAILED, "%s: %s", text, strerror(-r)) : OP_DONE;
+	return r < 0 ? reply_error(ret, OP_FAILED, "%s: %s", text, advice(r)) : OP_DONE;
 }
 
 enum op_exit op_branch(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
@@ -242,11 +243,11 @@ enum op_exit op_branch(struct expfs *ex, const struct op_caller *caller, const j
 	enum op_exit exit;
 
 	if (!from || !l.new)
-		return reply_error(ret, OP_USAGE, "a name and what it begins from are wanted");
+		return reply_error(ret, OP_USAGE, "branch: a name and what it begins from are wanted; see: expfs help branch");
 	if (asprintf(&run, "runs/%s", l.new) < 0)
 		return OP_FAILED;
 	if (!*l.new || strchr(l.new, '/') || strlen(l.new) > 255 || !path_is_run(ex, run))
-		return reply_error(ret, OP_USAGE, "%s: is no name of a run", l.new);
+		return reply_error(ret, OP_USAGE, "%s: is no name of a run; give one without a slash that begins with no dot", l.new);
 	exit = find_from(ex, from, &l.name, ret);
 	return exit == OP_DONE ? load_and_tell(ex, &l, run, ret) : exit;
 }

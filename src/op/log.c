@@ -3,6 +3,7 @@
 #include "exp/path.h"
 #include "op/experiments.h"
 #include "op/reply.h"
+#include "util/advice.h"
 
 /* Of a list only those whose runs lie at the path or below it or, where there are none, the one
  * in whose run the path lies. */
@@ -75,11 +76,11 @@ enum op_exit op_log(struct expfs *ex, const struct op_caller *caller, const json
 	if (r == -ENOENT && name)
 		return reply_error(ret, OP_NO, "%s: there is no such branch; expfs status shows them", name);
 	if (r == -ENOENT || r == -ENOTDIR)
-		return reply_error(ret, OP_NO, "/%s: there is no such path", path);
+		return reply_error(ret, OP_NO, "/%s: there is no such path; expfs status shows the branches and their runs", path);
 	e.branches = l.v;
 	e.n = l.n;
 	if (r == 0)
 		r = experiments_log(&e, ret);
 	branch_list_free(&l);
-	return r < 0 ? reply_error(ret, OP_FAILED, "%s: log: %s", store_path(ex->store), strerror(-r)) : OP_DONE;
+	return r < 0 ? reply_error(ret, OP_FAILED, "%s: log: %s", store_path(ex->store), advice(r)) : OP_DONE;
 }

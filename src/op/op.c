@@ -34,5 +34,5 @@ enum op_exit op_run(struct expfs *ex, const struct op_caller *caller, const char
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
 		if (!strcmp(name, ops[i].name))
 			return ops[i].run(ex, caller, args, ret);
-	return reply_error(ret, OP_USAGE, "%s: no such operation", name);
+	return reply_error(ret, OP_USAGE, "%s: no such operation; the daemon may be of an older expfs: unmount the store and mount it again", name);
 }

@@ -6,6 +6,7 @@
 #include "op/reply.h"
 #include "op/selection.h"
 #include "op/verify.h"
+#include "util/advice.h"
 
 #define SOFTWARE_MAX 32
 
@@ -24,10 +25,10 @@ static enum op_exit check_software(const json_t *software, json_t **ret)
 	json_t *version;
 
 	if (json_object_size(software) > SOFTWARE_MAX)
-		return reply_error(ret, OP_USAGE, "select: more than %d software versions", SOFTWARE_MAX);
+		return reply_error(ret, OP_USAGE, "select: more than %d software versions; name those that matter", SOFTWARE_MAX);
 	json_object_foreach ((json_t *)(uintptr_t)software, name, version) {
 		if (!*name || !json_is_string(version))
-			return reply_error(ret, OP_USAGE, "select: software is NAME=VERSION");
+			return reply_error(ret, OP_USAGE, "select: software is NAME=VERSION; see: expfs help select");
 		if (exit == OP_DONE)
 			exit = check_text("software", name, ret);
 		if (exit == OP_DONE)
@@ -45,9 +46,9 @@ static enum op_exit take_metric(const json_t *metric, json_t *record, json_t **r
 	if (!metric)
 		return json_object_set_new(record, "metric", json_null()) < 0 ? OP_FAILED : OP_DONE;
 	if (!name || !*name || selection_line_fault(name))
-		return reply_error(ret, OP_USAGE, "select: a metric is NAME=VALUE");
+		return reply_error(ret, OP_USAGE, "select: a metric is NAME=VALUE; see: expfs help select");
 	if (!text || !metrics_number(text, &value))
-		return reply_error(ret, OP_USAGE, "%s=%s: the value is no number", name, text ? text : "");
+		return reply_error(ret, OP_USAGE, "%s=%s: the value is no number; give one, or inf or nan", name, text ? text : "");
 	return json_object_set_new(record, "metric", json_pack("{s:s, s:o}", "name", name, "value", reply_number(value))) < 0 ?
 		       OP_FAILED : OP_DONE;
 }
@@ -69,7 +70,7 @@ static enum op_exit take_given(const json_t *args, const char *name, json_t *rec
 	enum op_exit exit = fault ? reply_error(ret, OP_USAGE, "%s: %s", name, fault) : check_text("the source commit", source, ret);
 
 	if (exit == OP_DONE && step && (!json_is_integer(step) || json_integer_value(step) < 0))
-		exit = reply_error(ret, OP_USAGE, "select: a step is a number from 0");
+		exit = reply_error(ret, OP_USAGE, "select: a step is a number from 0; see: expfs help select");
 	if (exit == OP_DONE)
 		exit = check_software(software, ret);
 	if (exit == OP_DONE)
@@ -176,7 +177,7 @@ enum op_exit op_select(struct expfs *ex, const struct op_caller *caller, const j
 	int r = exit == OP_DONE ? experiment_settle(ex, 0) : 0;
 
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "select: %s", strerror(-r));
+		return reply_error(ret, OP_FAILED, "select: %s", advice(r));
 	strncat(row.name, name, LEDGER_NAME);
 	if (exit == OP_DONE)
 		exit = verify_candidate(ex, args, &path, &v, &selection, ret);

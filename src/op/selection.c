@@ -8,6 +8,7 @@
 #include "exp/tracked_dir.h"
 #include "op/labels.h"
 #include "op/reply.h"
+#include "util/advice.h"
 
 static bool is_there(struct expfs *ex, const char *path)
 {
@@ -31,7 +32,7 @@ enum op_exit selection_say_none(int r, const char *text, const char *names, json
 	if (r == -EEXIST)
 		return reply_error(ret, OP_NO, "%s: several branches have a selection of that name; name one of: %s", text, names);
 	if (r != -ENOENT)
-		return reply_error(ret, OP_FAILED, "%s: %s", text, strerror(-r));
+		return reply_error(ret, OP_FAILED, "%s: %s", text, advice(r));
 	return names ? reply_error(ret, OP_NO, "%s: the branch here has no selection of that name; name one of: %s", text, names) :
 		       reply_error(ret, OP_NO, "%s: is no selection; expfs log names them", text);
 }
@@ -331,5 +332,5 @@ const char *selection_put_fault(int r)
 {
 	return r == -EROFS  ? "the store is read-only, and takes no record; see: expfs status" :
 	       r == -ENOSPC ? "the store's disk is full; free some space on it" :
-			      strerror(-r);
+			      advice(r);
 }

@@ -11,6 +11,7 @@
 #include "op/reply.h"
 #include "op/selection.h"
 #include "op/versions.h"
+#include "util/advice.h"
 #include "util/hex.h"
 
 struct family {
@@ -152,7 +153,7 @@ static enum op_exit show_experiment(struct expfs *ex, const struct experiment_ro
 		r = add_files(ex, row, entry);
 	if (r < 0) {
 		json_decref(entry);
-		return reply_error(ret, OP_FAILED, "%s: show: %s", row->hash, strerror(-r));
+		return reply_error(ret, OP_FAILED, "%s: show: %s", row->hash, advice(r));
 	}
 	for (int i = 0; i < SEGMENTS; i++)
 		if (*row->segments.digest[i])
@@ -213,7 +214,7 @@ static enum op_exit show_path(struct expfs *ex, const char *path, const struct h
 	if (r == 0 || r == -ENOENT)
 		r = branch_by_id(ex, NULL, h->tracked.run, &b);
 	if (r < 0 && r != -ENOENT)
-		return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
+		return reply_error(ret, OP_FAILED, "/%s: show: %s", path, advice(r));
 	if (v->has_digest)
 		hex_text(v->digest, CONTENT_DIGEST, hex);
 	*ret = json_pack("{s:o, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:b, s:b, s:o, s:o, s:o, s:o}", "path", reply_path(path), "role",
@@ -228,7 +229,7 @@ static enum op_exit show_path(struct expfs *ex, const char *path, const struct h
 	if (r == 0)
 		r = add_selections(ex, h, n, *ret);
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
+		return reply_error(ret, OP_FAILED, "/%s: show: %s", path, advice(r));
 	json_object_set_new(*ret, "weights", weights ? weights : json_null());
 	return OP_DONE;
 }
@@ -252,7 +253,7 @@ static enum op_exit find_path(struct expfs *ex, const char *path, uint64_t n, co
 	if (r == -ENOENT)
 		return reply_error(ret, OP_NO, "/%s: nothing is known of it: it has no role, or never was there%s", path,
 				   name ? ", and no selection has that name; expfs log names them" : "");
-	return reply_error(ret, OP_FAILED, "/%s: show: %s", path, strerror(-r));
+	return reply_error(ret, OP_FAILED, "/%s: show: %s", path, advice(r));
 }
 
 static enum op_exit show_selection(struct expfs *ex, const struct ledger_row *row, json_t **ret)
@@ -263,7 +264,7 @@ static enum op_exit show_selection(struct expfs *ex, const struct ledger_row *ro
 	if (r < 0) {
 		json_decref(selection);
 		json_decref(others);
-		return reply_error(ret, OP_FAILED, "%s: show: %s", row->name, strerror(-r));
+		return reply_error(ret, OP_FAILED, "%s: show: %s", row->name, advice(r));
 	}
 	*ret = json_pack("{s:o, s:o}", "selection", selection, "others", others);
 	return *ret ? OP_DONE : OP_FAILED;
@@ -290,7 +291,7 @@ static enum op_exit show_hash(struct expfs *ex, const char *hash, const json_t *
 		return reply_error(ret, OP_NO, "%s: the hashes of several experiments begin so; give more of it", hash);
 	if (r == -ENOENT)
 		return reply_error(ret, OP_NO, "%s: no experiment's hash begins so, and no selection has that name; a file of that name is ./%s", hash, hash);
-	return reply_error(ret, OP_FAILED, "%s: show: %s", hash, strerror(-r));
+	return reply_error(ret, OP_FAILED, "%s: show: %s", hash, advice(r));
 }
 
 static uint64_t number_of(const json_t *args)
@@ -333,13 +334,13 @@ enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const jso
 	int r = experiment_settle(ex, 0);
 
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "show: %s", strerror(-r));
+		return reply_error(ret, OP_FAILED, "show: %s", advice(r));
 	if (hash)
 		return json_object_get(args, "step") ? show_step(ex, args, ret) : show_hash(ex, hash, args, ret);
 	exit = selection_named(ex, args, &row, &selected, ret);
 	if (exit == OP_DONE && selected)
 		return show_selection(ex, &row, ret);
 	if (exit == OP_DONE && !path)
-		return reply_error(ret, OP_USAGE, "no hash, path or selection is given");
+		return reply_error(ret, OP_USAGE, "show: no hash, path or selection is given; see: expfs help show");
 	return exit != OP_DONE ? exit : show_named(ex, args, ret);
 }

@@ -6,6 +6,7 @@
 #include "format/metrics.h"
 #include "meta/metric.h"
 #include "op/reply.h"
+#include "util/advice.h"
 
 static int branch_of_path(struct expfs *ex, const char *path, struct branch *ret)
 {
@@ -31,7 +32,7 @@ static enum op_exit get_branch(struct expfs *ex, const json_t *args, struct bran
 	int r;
 
 	if (!name && !path)
-		return reply_error(ret, OP_USAGE, "no branch is given");
+		return reply_error(ret, OP_USAGE, "signal: no branch is given; see: expfs help signal");
 	r = name ? branch_by_name(ex, NULL, name, ret_branch) : branch_of_path(ex, path, ret_branch);
 	if (r == 0) {
 		*ret_run = ret_branch->top;
@@ -41,7 +42,7 @@ static enum op_exit get_branch(struct expfs *ex, const json_t *args, struct bran
 	if (r == -ENOENT || r == -ENOTDIR || r == -ENAMETOOLONG)
 		return reply_error(ret, OP_NO, "%s%s: %s; expfs status shows the branches", name ? "" : "/", name ? name : path,
 				   name ? "there is no branch of that name" : "is in no run that has a branch");
-	return reply_error(ret, OP_FAILED, "%s%s: %s", name ? "" : "/", name ? name : path, strerror(-r));
+	return reply_error(ret, OP_FAILED, "%s%s: %s", name ? "" : "/", name ? name : path, advice(r));
 }
 
 struct record {
@@ -94,10 +95,10 @@ static enum op_exit record(struct expfs *ex, const struct branch *b, uint64_t ru
 	if (branch_is_removed(b))
 		return reply_removed(ret, b);
 	if (!json_is_integer(step) || k.step < 0 || !are_right(k.values))
-		return reply_error(ret, OP_USAGE, "signal: a step, and names with numbers, are wanted");
+		return reply_error(ret, OP_USAGE, "signal: a step, and names with numbers, are wanted; see: expfs help signal");
 	r = expfs_write(ex, tx_record, &k);
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "%s: signal: %s", b->name, strerror(-r));
+		return reply_error(ret, OP_FAILED, "%s: signal: %s", b->name, advice(r));
 	*ret = json_pack("{s:o, s:o, s:I, s:i}", "branch", reply_text(b->name), "run", reply_path(b->path), "step",
 			 (json_int_t)k.step, "recorded", (int)json_array_size(k.values));
 	return OP_DONE;
@@ -130,7 +131,7 @@ static enum op_exit show(struct expfs *ex, const struct branch *b, uint64_t run,
 		return reply_error(ret, OP_FAILED, "%s: signal: there are more than %u values%s", b->name, CURVES_ROWS_MAX,
 				   name ? "; read them in the run's own files" : "; give the name of one curve");
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "%s: signal: %s", b->name, strerror(-r));
+		return reply_error(ret, OP_FAILED, "%s: signal: %s", b->name, advice(r));
 	if (name && c.n == 0)
 		return reply_error(ret, OP_NO, "%s: has no curve %s; expfs signal %s shows those that it has", b->name, name, b->name);
 	*ret = json_pack("{s:o, s:o, s:o}", "branch", reply_text(b->name), "run", reply_run(b), "curves", curves_json(&c, NULL));
@@ -142,7 +143,7 @@ static enum op_exit fail_below(const char *path, const char *name, int r, json_t
 	if (r == -E2BIG)
 		return reply_error(ret, OP_FAILED, "/%s: signal: there are more than %u values%s", path, CURVES_ROWS_MAX,
 				   name ? "; ask for one run after the other" : "; give the name of one curve");
-	return reply_error(ret, OP_FAILED, "/%s: signal: %s", path, strerror(-r));
+	return reply_error(ret, OP_FAILED, "/%s: signal: %s", path, advice(r));
 }
 
 static enum op_exit show_all(struct expfs *ex, const char *path, const struct curve_roots *roots, const char *name,

@@ -13,6 +13,7 @@
 #include "op/reply.h"
 #include "op/status.h"
 #include "op/warning.h"
+#include "util/advice.h"
 
 /* What waits. Look-ups, as for this answer, do what they ask about themselves; the rest is what has to wait. */
 static int background_json(struct expfs *ex, json_t **ret)
@@ -219,5 +220,5 @@ enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const j
 	_cleanup_free_ char *path = reply_get_path(args);
 	int r = status_json(ex, NULL, path ? path : "", ret);
 
-	return r < 0 ? reply_error(ret, OP_FAILED, "%s: status: %s", store_path(ex->store), strerror(-r)) : OP_DONE;
+	return r < 0 ? reply_error(ret, OP_FAILED, "%s: status: %s", store_path(ex->store), advice(r)) : OP_DONE;
 }

@@ -11,6 +11,7 @@
 #include "op/labels.h"
 #include "op/reply.h"
 #include "op/selection.h"
+#include "util/advice.h"
 
 #define NAMES_MAX 50 /* tensors that are named; more are counted */
 
@@ -29,7 +30,7 @@ static enum op_exit find_version(struct expfs *ex, const json_t *args, char **re
 	enum op_exit exit = versions_find(ex, args, ret_path, &role, v, ret_selection, ret);
 
 	if (exit == OP_DONE && role != ROLE_WEIGHTS)
-		return reply_error(ret, OP_NO, "/%s: is no checkpoint", *ret_path);
+		return reply_error(ret, OP_NO, "/%s: is no checkpoint; expfs show tells what it is", *ret_path);
 	return exit;
 }
 
@@ -44,7 +45,7 @@ static enum op_exit find_held(struct expfs *ex, const json_t *args, char **ret_p
 		return exit;
 	last = &h.v[h.n - 1];
 	if (h.tracked.role != ROLE_WEIGHTS)
-		return reply_error(ret, OP_NO, "/%s: is no checkpoint", *ret_path);
+		return reply_error(ret, OP_NO, "/%s: is no checkpoint; expfs show tells what it is", *ret_path);
 	if (!last->held)
 		return reply_error(ret, OP_NO, "/%s: is gone, or being written; what it held is in history: expfs history", *ret_path);
 	*v = last->row;
@@ -74,7 +75,7 @@ static enum op_exit open_outside(const char *path, int *ret_fd, json_t **ret)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0)
-		return reply_error(ret, OP_FAILED, "%s: %s", path, strerror(errno));
+		return reply_error(ret, OP_FAILED, "%s: %s", path, advice(-errno));
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return reply_error(ret, OP_FAILED, "%s: is no file; a directory outside of the mount cannot be verified against", path);
@@ -208,7 +209,7 @@ enum op_exit verify_run(struct expfs *ex, const struct op_caller *caller, const 
 				   "independently", path);
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "/%s: verify: %s", path, r == -E2BIG ? "more tensors in it than are read" :
-				   r == -EAGAIN ? "its weights cannot be read now; the store's log says why" : strerror(-r));
+				   r == -EAGAIN ? "its weights cannot be read now; the store's log says why" : advice(r));
 	*ret = answer(ex, path, &v->candidate, &verified, reference_json(ex, &verified, file, &against));
 	return *ret ? OP_DONE : OP_FAILED;
 }
@@ -222,7 +223,7 @@ enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const j
 	int r = experiment_settle(ex, 0);
 
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "verify: %s", strerror(-r));
+		return reply_error(ret, OP_FAILED, "verify: %s", advice(r));
 	exit = verify_candidate(ex, args, &path, &v.candidate, &selection, ret);
 	v.step = selection.step;
 	if (exit == OP_DONE)

@@ -8,6 +8,7 @@
 #include "meta/weights.h"
 #include "op/reply.h"
 #include "op/selection.h"
+#include "util/advice.h"
 
 static enum op_exit say_unknown(struct expfs *ex, const char *path, bool selection, json_t **ret)
 {
@@ -17,7 +18,7 @@ static enum op_exit say_unknown(struct expfs *ex, const char *path, bool selecti
 	if (history_find_above(ex, path, &above) == 0)
 		return reply_error(ret, OP_NO, "/%s: is part of the checkpoint /%s; see the history of that", path, above);
 	if (history_find_displaced(ex, path, &displaced) < 0)
-		return reply_error(ret, OP_NO, "/%s: has no version, and had none%s", path, selection ? ", and no selection has that name" : "");
+		return reply_error(ret, OP_NO, "/%s: has no version, and had none%s; files with a role have some: see roles: in config.yaml", path, selection ? ", and no selection has that name" : "");
 	exit = reply_error(ret, OP_NO, "/%s: has no version; what was there before its directory was made anew is /%s", path,
 			   displaced);
 	json_object_set_new(*ret, "displaced", reply_path(displaced));
@@ -31,7 +32,7 @@ enum op_exit versions_load(struct expfs *ex, const json_t *args, char **ret_path
 	int r = path ? history_load(ex, path, ret_history) : -EINVAL;
 
 	if (r == -EINVAL)
-		return reply_error(ret, OP_USAGE, "no path is given");
+		return reply_error(ret, OP_USAGE, "a path is wanted; see: expfs help");
 	if (r == -ENOENT)
 		return say_unknown(ex, path, json_object_get(args, "selection"), ret);
 	if (r == -ENODATA)
@@ -42,7 +43,7 @@ enum op_exit versions_load(struct expfs *ex, const json_t *args, char **ret_path
 				   "/%s: is a directory that is no checkpoint, and was none; what is known of paths in it is below "
 				   "/.expfs/history/%s", path, path);
 	if (r < 0)
-		return reply_error(ret, OP_FAILED, "/%s: versions: %s", path, strerror(-r));
+		return reply_error(ret, OP_FAILED, "/%s: versions: %s", path, advice(r));
 	*ret_path = steal(&path);
 	return OP_DONE;
 }
@@ -73,7 +74,7 @@ static enum op_exit find_selected(struct expfs *ex, const struct ledger_row *row
 	if (r == 0)
 		r = tracked_path(db, v.tracked, ret_path);
 	*ret_n = v.n;
-	return r < 0 ? reply_error(ret, OP_FAILED, "%s: %s", row->name, strerror(-r)) : OP_DONE;
+	return r < 0 ? reply_error(ret, OP_FAILED, "%s: %s", row->name, advice(r)) : OP_DONE;
 }
 
 static json_t *with_path(const json_t *args, const char *path, uint64_t n)
@@ -104,7 +105,7 @@ static enum op_exit take_selection(struct expfs *ex, const struct ledger_row *ro
 	int r = selection_head(ex, row, &ret_selection->head);
 
 	ret_selection->step = selection_step(row);
-	return r < 0 ? reply_error(ret, OP_FAILED, "%s: %s", row->name, strerror(-r)) : OP_DONE;
+	return r < 0 ? reply_error(ret, OP_FAILED, "%s: %s", row->name, advice(r)) : OP_DONE;
 }
 
 enum op_exit versions_place(struct expfs *ex, const json_t *args, json_t **ret_args, struct versions_selection *ret_selection,
@@ -143,8 +144,8 @@ static enum op_exit find_step(struct expfs *ex, const char *hash, int64_t step, 
 	}
 	if (r == -ENOENT || r == -EEXIST)
 		return reply_error(ret, OP_NO, "%s@%" PRId64 ": %s", hash, step, r == -EEXIST ?
-				   "the hashes of several experiments begin so" : "there is no such experiment, or no such step of it whose weights are its own");
-	return r < 0 ? reply_error(ret, OP_FAILED, "%s: %s", hash, strerror(-r)) : OP_DONE;
+				   "the hashes of several experiments begin so; give more of it" : "there is no such experiment, or no such step of it whose weights are its own; see: expfs log");
+	return r < 0 ? reply_error(ret, OP_FAILED, "%s: %s", hash, advice(r)) : OP_DONE;
 }
 
 /* The path of a checkpoint of an experiment. */
@@ -157,7 +158,7 @@ static enum op_exit find_path(struct expfs *ex, const struct version_row *v, cha
 	if (r == 0)
 		r = tracked_path(db, t.id, ret_path);
 	*ret_role = (enum role)t.role;
-	return r < 0 ? reply_error(ret, OP_FAILED, "versions: %s", strerror(-r)) : OP_DONE;
+	return r < 0 ? reply_error(ret, OP_FAILED, "versions: %s", advice(r)) : OP_DONE;
 }
 
 static enum op_exit find_number(struct expfs *ex, const json_t *args, char **ret_path, enum role *ret_role,
@@ -180,7 +181,7 @@ static enum op_exit find_number(struct expfs *ex, const json_t *args, char **ret
 	if (n)
 		return reply_error(ret_answer, OP_NO, "/%s: has no %sversion %" PRIu64 "; see: expfs history", *ret_path,
 				   complete ? "complete " : "", n);
-	return reply_error(ret_answer, OP_NO, "/%s: is not complete", *ret_path);
+	return reply_error(ret_answer, OP_NO, "/%s: is not complete; expfs status says why", *ret_path);
 }
 
 enum op_exit versions_find(struct expfs *ex, const json_t *args, char **ret_path, enum role *ret_role, struct version_row *ret,

@@ -2,6 +2,7 @@ libexpfs_a_SOURCES += \
 	src/util/util.h \
 	src/util/fault.h \
 	src/util/hex.h \
+	src/util/advice.c src/util/advice.h \
 	src/util/edit_distance.c src/util/edit_distance.h \
 	src/util/human.c src/util/human.h \
 	src/util/io.c src/util/io.h \
