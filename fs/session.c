@@ -17,6 +17,7 @@
 #include "fs.h"
 #include "gate.h"
 #include "notify.h"
+#include "reload.h"
 #include "meta/xattr.h"
 #include "util/io.h"
 #include "util/log.h"
@@ -207,8 +208,11 @@ static int loop(struct fs *fs)
 static int serve(struct fs *fs)
 {
 	struct control *control = NULL;
-	int r = keeper_start(fs->ex);
+	struct reloader *reloader = NULL;
+	int r = reloader_start(fs->ex, &reloader);
 
+	if (r == 0)
+		r = keeper_start(fs->ex);
 	if (r == 0)
 		r = notifier_start(fs, &fs->notifier);
 	if (r == 0) {
@@ -217,11 +221,13 @@ static int serve(struct fs *fs)
 	}
 	if (r < 0) {
 		log_msg("%s: cannot start: %s", store_path(fs->ex->store), strerror(-r));
-		return r;
+	} else {
+		r = loop(fs);
+		service_stopping();
+		control_stop(control);
 	}
-	r = loop(fs);
-	service_stopping();
-	control_stop(control);
+	if (reloader)
+		reloader_stop(reloader);
 	return r;
 }
 

@@ -68,3 +68,97 @@ role() { xattr "$1" user.expfs.role; }
     [[ $(readlink "$MNT/branches/r/latest") == ../../runs/r/step_1.pt ]]
     "$EXPFS" status "$MNT" 2>&1 | grep -q config.yaml
 }
+
+# --- read again while the store is mounted ---
+
+# hang_up TEXT: the daemon is told to read config.yaml again, and has logged TEXT when this returns
+hang_up() {
+    local before
+    before=$(grep -c -- "$1" "$STORE/log" || true)
+    kill -HUP "$(daemon_pid)"
+    wait_until logged_since "$before" "$1"
+}
+
+logged_since() { (($(grep -c -- "$2" "$STORE/log") > $1)); }
+
+@test "a SIGHUP has config.yaml read again, and new patterns count for files that are there and for those to come" {
+    mount_store
+    mkdir -p "$MNT/runs/r" "$MNT/exp/a"
+    echo weights >"$MNT/runs/r/step_7.mine"
+    echo weights >"$MNT/exp/a/step_1.pt"
+    exec 8>"$MNT/runs/r/step_6.mine"
+    echo open >&8
+    [[ $(role "$MNT/runs/r/step_7.mine") == "" ]]
+    printf 'runs: ["/exp/*"]\nroles:\n  WEIGHTS: ["*.mine"]\n' >"$STORE/config.yaml"
+    hang_up "config.yaml: read again"
+    [[ $(role "$MNT/runs/r/step_7.mine") == WEIGHTS ]]
+    [[ $(readlink "$MNT/branches/r/latest") == ../../runs/r/step_7.mine ]]
+    [[ $(readlink "$MNT/branches/exp.a/latest") == ../../exp/a/step_1.pt ]]
+    exec 8>&-
+    [[ $(readlink "$MNT/branches/r/latest") == ../../runs/r/step_6.mine ]]
+    echo more >"$MNT/runs/r/step_9.mine"
+    [[ $(readlink "$MNT/branches/r/latest") == ../../runs/r/step_9.mine ]]
+    : >"$STORE/config.yaml"
+    hang_up "config.yaml: read again"
+    [[ $(role "$MNT/runs/r/step_9.mine") == "" ]]
+    [[ ! -e $MNT/branches/exp.a && ! -L $MNT/branches/exp.a/latest ]]
+}
+
+@test "after a SIGHUP best goes by the metric, and hashes without the keys, that config.yaml names then" {
+    mount_store
+    mkdir "$MNT/runs/r"
+    printf 'lr: 1\nnote: a\n' >"$MNT/runs/r/config.yaml"
+    local n
+    for n in 1 2; do
+        echo "weights $n" >"$MNT/runs/r/step_$n.pt"
+        "$EXPFS" signal "$MNT/runs/r" --step $n val_loss=0.$n acc=0.$n
+    done
+    [[ $(readlink "$MNT/branches/r/best") == ../../runs/r/step_1.pt ]]
+    printf 'best: {metric: [acc, f1, f2], mode: max}\nhash: {ignore: [note]}\n' >"$STORE/config.yaml"
+    hang_up "config.yaml: read again"
+    [[ $(readlink "$MNT/branches/r/best") == ../../runs/r/step_2.pt ]]
+    "$EXPFS" commit "$MNT/runs/r" >/dev/null
+    local head
+    head=$(cat "$MNT/branches/r/HEAD")
+    printf 'lr: 1\nnote: b\n' >"$MNT/runs/r/config.yaml"
+    equal "$("$EXPFS" commit "$MNT/runs/r" >/dev/null; cat "$MNT/branches/r/HEAD")" "$head" "the hash with another note"
+}
+
+@test "a config.yaml that is broken when it is read again leaves the last good one in force, and status says so" {
+    printf 'roles:\n  WEIGHTS: ["*.mine"]\n' >"$STORE/config.yaml"
+    mount_store
+    mkdir "$MNT/runs/r"
+    printf 'roles: [\n' >"$STORE/config.yaml"
+    hang_up "config.yaml: .*; the configuration from before holds"
+    echo weights >"$MNT/runs/r/step_7.mine"
+    [[ $(role "$MNT/runs/r/step_7.mine") == WEIGHTS ]]
+    "$EXPFS" status "$MNT" >"$SCRATCH/status"
+    grep -q 'config.yaml: .*; the configuration from before holds' "$SCRATCH/status"
+    printf 'roles:\n  WEIGHTS: ["*.mine"]\n' >"$STORE/config.yaml"
+    hang_up "config.yaml: read again"
+    not grep -q config.yaml <("$EXPFS" status "$MNT")
+    rm "$STORE/config.yaml"
+    hang_up "config.yaml: read again"
+    [[ $(role "$MNT/runs/r/step_7.mine") == "" ]]
+}
+
+@test "config.yaml that is read again and again while files are written and views read leaves all as the last one says" {
+    mount_store
+    mkdir "$MNT/runs/r"
+    local pid i
+    pid=$(daemon_pid)
+    background bash -c 'for ((i = 0; ; i++)); do echo $i >"$0/step_$i.mine"; readlink "$0/.expfs/best" "$0/.expfs/latest"; done >/dev/null 2>&1' "$MNT/runs/r"
+    for ((i = 0; i < 30; i++)); do
+        printf 'roles:\n  %s: ["*.mine"]\nbest: {metric: [a%d, b]}\nhash: {ignore: [k%d]}\n' $((i % 2)) $i $i |
+            sed 's/ 0:/ WEIGHTS:/; s/ 1:/ none:/' >"$STORE/config.yaml"
+        kill -HUP "$pid"
+        sleep 0.02
+    done
+    kill -KILL "$BG"
+    wait "$BG" || true
+    printf 'roles:\n  WEIGHTS: ["*.mine"]\n' >"$STORE/config.yaml"
+    hang_up "config.yaml: read again"
+    [[ $(role "$MNT/runs/r/step_0.mine") == WEIGHTS ]]
+    echo last >"$MNT/runs/r/step_0.mine"
+    [[ $(readlink "$MNT/branches/r/latest") == ../../runs/r/step_0.mine ]]
+}

@@ -69,3 +69,37 @@ told() { grep -q -- "$1" "$SCRATCH/told"; }
     wait "$BG"
     not is_mounted "$MNT"
 }
+
+@test "a SIGHUP to a mount of a service manager has config.yaml read again, and the service manager is told" {
+    listen "$SCRATCH/notify"
+    background setsid env NOTIFY_SOCKET="$SCRATCH/notify" "$EXPFS" mount -f -o "" -- "$STORE" "$MNT"
+    wait_until told '^READY=1|'
+    printf 'runs: [\n' >"$STORE/config.yaml"
+    kill -HUP "$BG"
+    wait_until told '^READY=1|STATUS=the configuration has a mistake'
+    rm "$STORE/config.yaml"
+    kill -HUP "$BG"
+    wait_until told '^READY=1|STATUS=the configuration was read again'
+    equal "$(grep -c '^RELOADING=1|MONOTONIC_USEC=[0-9]*$' "$SCRATCH/told")" 2
+    echo x >"$MNT/f"
+    kill -TERM "$BG"
+    wait "$BG"
+}
+
+@test "a mount in the foreground of a terminal that goes away is unmounted in good order" {
+    python3 - "$EXPFS" "$STORE" "$MNT" <<'PY' 3>&-
+import os, pty, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], ["expfs", "mount", "-f", sys.argv[2], sys.argv[3]])
+while not os.path.isdir(sys.argv[3] + "/runs"):
+    time.sleep(0.05)
+with open(sys.argv[3] + "/f", "w") as f:
+    f.write("x")
+os.close(terminal)
+assert os.waitpid(pid, 0)[1] == 0
+PY
+    not is_mounted "$MNT"
+    mount_store
+    equal "$(cat "$MNT/f")" x
+}

@@ -113,7 +113,9 @@ static int read_config(struct import_where *w)
 	_cleanup_close_ int store = open(w->store, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_free_ char *error = NULL;
 
-	return store < 0 ? config_new(&w->config) : config_read(store, &w->config, &error);
+	int r = store < 0 ? -EINVAL : config_read(store, &w->config, &error);
+
+	return r == -EINVAL ? config_new(&w->config) : r;
 }
 
 static bool is_root(const char *source)

@@ -18,6 +18,7 @@ void best_free(struct best *b)
 
 /* The best of a run, or of several. */
 struct found {
+	const struct config *by;
 	bool any;
 	size_t choice;
 	double value;
@@ -98,7 +99,7 @@ static int find_by_choice(const struct look *l, struct ranking *ranking, size_t 
 		if (!is_in_set(s, l->ids, v))
 			continue;
 		if (found->any && choice == found->choice &&
-		    !ranking_is_better(s->ex->config->best_is_max, v, value, &found->ranked, found->value))
+		    !ranking_is_better(found->by->best_is_max, v, value, &found->ranked, found->value))
 			return 0;
 		r = judge(s->ex, v);
 		if (r > 0)
@@ -107,16 +108,19 @@ static int find_by_choice(const struct look *l, struct ranking *ranking, size_t 
 			break;
 	}
 	if (r > 0)
-		*found = (struct found){ .any = true, .choice = choice, .value = value, .ranked = *v };
+		*found = (struct found){ .by = found->by, .any = true, .choice = choice, .value = value, .ranked = *v };
 	return MIN(r, 0);
 }
 
-static int find_in_run(void *arg, struct ranking *ranking, size_t choices)
+/* By another configuration all are looked at again. */
+static int find_in_run(void *arg, struct ranking *ranking, const struct config *by)
 {
 	const struct look *l = arg;
 	int r = 0;
 
-	for (size_t i = 0; i < choices && r == 0 && (!l->found->any || i <= l->found->choice); i++)
+	if (by != l->found->by)
+		return 0;
+	for (size_t i = 0; by->best_metric[i] && r == 0 && (!l->found->any || i <= l->found->choice); i++)
 		r = find_by_choice(l, ranking, i);
 	return r;
 }
@@ -202,7 +206,7 @@ static int resolve(const struct checkpoint_set *s, const struct found *found, st
 		r = checkpoint_resolve(s->ex, &t, found->ranked.version, &ret->checkpoint);
 	if (r < 0)
 		return r;
-	ret->metric = s->ex->config->best_metric[found->choice];
+	ret->metric = found->by->best_metric[found->choice];
 	ret->value = found->value;
 	return 0;
 }
@@ -211,7 +215,7 @@ static int find_by_metric(const struct checkpoint_set *s, struct best *ret)
 {
 	_cleanup_(id_list_free) struct id_list runs = { 0 };
 	_cleanup_free_ uint64_t *ids = malloc((s->n + 1) * sizeof(*ids));
-	struct found found = { .any = false };
+	struct found found;
 	int r = ids ? list_runs(s, &runs) : -ENOMEM;
 
 	if (r < 0)
@@ -221,8 +225,11 @@ static int find_by_metric(const struct checkpoint_set *s, struct best *ret)
 		qsort(ids, s->there, sizeof(*ids), id_compare);
 		qsort(ids + s->there, s->n - s->there, sizeof(*ids), id_compare);
 	}
-	for (size_t i = 0; i < runs.n && r == 0; i++)
-		r = look_into_one(s, ids, runs.v[i], &found);
+	do {
+		found = (struct found){ .by = s->ex->config };
+		for (size_t i = 0; i < runs.n && r == 0; i++)
+			r = look_into_one(s, ids, runs.v[i], &found);
+	} while (r == 0 && found.by != s->ex->config);
 	if (r < 0)
 		return r;
 	return found.any ? resolve(s, &found, ret) : -ENOENT;

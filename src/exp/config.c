@@ -18,8 +18,8 @@
 
 const char config_default_text[] =
 	"# Configuration of an expfs store. Every key is optional. It is read when the\n"
-	"# store is mounted; a file with a mistake in it is not taken, and\n"
-	"# `expfs status` says so.\n"
+	"# store is mounted, and again when the daemon gets a SIGHUP; a file with a mistake\n"
+	"# in it is not taken, and `expfs status` says so.\n"
 	"\n"
 	"# The directories that are runs, beside the top of the mount: each makes a\n"
 	"# branch. Patterns are added to this one, which always holds.\n"
@@ -400,10 +400,10 @@ int config_read(int dirfd, struct config **ret, char **ret_error)
 	size_t len;
 	int r = io_read_file(dirfd, "config.yaml", MAX_SIZE, &text, &len);
 
-	*ret_error = NULL;
+	if (r == -ENOENT)
+		return config_new(ret);
 	if (r == 0)
-		r = config_parse(text, len, ret, ret_error);
-	else if (r != -ENOENT)
-		*ret_error = strdup(strerror(-r));
-	return r == 0 ? 0 : r == -ENOMEM ? r : config_new(ret);
+		return config_parse(text, len, ret, ret_error);
+	*ret_error = strdup(strerror(-r));
+	return *ret_error ? -EINVAL : -ENOMEM;
 }

@@ -29,6 +29,7 @@ struct config {
 	bool best_is_max;
 	char **hash_ignore;    /* keys at the top of a configuration that do not count, NULL-terminated */
 	char **unknown; /* a line for each key that is not known, up to CONFIG_UNKNOWN_MAX, NULL-terminated */
+	struct config *before; /* exp/settings.h; not freed with it */
 };
 
 /* The defaults. */
@@ -39,8 +40,8 @@ void config_free(struct config *c);
  * -EINVAL with *ret_error, to be freed, saying line and reason. */
 int config_parse(const char *text, size_t len, struct config **ret, char **ret_error);
 
-/* Reads config.yaml in the directory of a store. Where there is none, or it cannot be taken, *ret is the defaults; *ret_error, to
- * be freed, then says why, and is NULL else. -ENOMEM */
+/* Reads config.yaml in the directory of a store; the defaults where there is none. -EINVAL with *ret_error, to be freed, where it
+ * cannot be taken; -ENOMEM. */
 int config_read(int dirfd, struct config **ret, char **ret_error);
 
 /* The commented copy that init writes; every line of it is a comment or a

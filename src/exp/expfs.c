@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "exp/ancestry.h"
 #include "exp/file.h"
@@ -12,15 +11,13 @@
 #include "exp/kept.h"
 #include "exp/manifests.h"
 #include "exp/recover.h"
+#include "exp/settings.h"
 #include "exp/standings.h"
 #include "exp/track.h"
 #include "meta/dirent.h"
-#include "meta/experiment.h"
-#include "meta/tracked.h"
 #include "store/object.h"
 #include "util/io.h"
 #include "util/log.h"
-
 
 static const char *const top_dirs[] = { "branches", "experiments", "models", "HP", "data", "runs" };
 
@@ -68,84 +65,6 @@ static bool give_space(void *arg, bool frees)
 	if (frees)
 		return store_reserve_give(ex->store, true) || keeper_reap(ex);
 	return keeper_reap(ex) || store_reserve_give(ex->store, false);
-}
-
-static int load_config(struct expfs *ex)
-{
-	int r = config_read(store_dirfd(ex->store), &ex->config, &ex->config_error);
-
-	if (ex->config_error)
-		log_msg("%s/config.yaml: %s; the defaults are used", store_path(ex->store), ex->config_error);
-	return r;
-}
-
-struct reclass {
-	struct expfs *ex;
-	int64_t rules;
-};
-
-static uint32_t class_of(void *arg, const char *name, bool is_dir)
-{
-	struct reclass *c = arg;
-
-	return role_class(c->ex->config->rules, name, strlen(name), is_dir);
-}
-
-static int tx_reclass(struct db *db, void *arg)
-{
-	struct reclass *c = arg;
-	int r = dirent_reclass(db, meta_id(c->ex->meta), class_of, c);
-
-	if (r >= 0)
-		r = moved_put(db, META_ROOT);
-	return r < 0 ? r : meta_set_value(db, "rules", c->rules);
-}
-
-/* Names were classed and tracked when they were made, by the rules of then. */
-static int follow_rules(struct expfs *ex)
-{
-	struct reclass c = { .ex = ex };
-	uint64_t id = role_rules_id(ex->config->rules);
-	int64_t rules;
-	int r;
-
-	for (char **p = ex->config->runs; *p; p++)
-		id = XXH3_64bits_withSeed(*p, strlen(*p), id);
-	c.rules = (int64_t)id;
-
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = meta_get_value(db, "rules", &rules);
-	}
-	return r < 0 || rules == c.rules ? r : meta_write(ex->meta, tx_reclass, &c);
-}
-
-static int tx_forget_hp(struct db *db, void *arg)
-{
-	int r = fact_forget_hp(db);
-
-	return r < 0 ? r : meta_set_value(db, "ignored", *(const int64_t *)arg);
-}
-
-/* What is kept of configurations was found out without the keys that did not count then. */
-static int follow_ignored(struct expfs *ex)
-{
-	uint64_t id = 0;
-	int64_t ignored;
-	int r;
-
-	for (char **p = ex->config->hash_ignore; *p; p++)
-		id = XXH3_64bits_withSeed(*p, strlen(*p) + 1, id);
-	{
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-
-		r = meta_get_value(db, "ignored", &ignored);
-	}
-	if (r < 0 || ignored == (int64_t)id)
-		return r;
-	ignored = (int64_t)id;
-	return meta_write(ex->meta, tx_forget_hp, &ignored);
 }
 
 /* What becomes of files is told to who mounts, and to who looks into the log later. */
@@ -214,6 +133,7 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 		return -ENOMEM;
 	pthread_mutex_init(&ex->read_only_lock, NULL);
 	pthread_mutex_init(&ex->settle_lock, NULL);
+	pthread_mutex_init(&ex->config_lock, NULL);
 	r = take_store(path, who, &ex->store, &format, ret_error);
 	if (r < 0)
 		return r;
@@ -224,7 +144,7 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 	if (r == 0)
 		r = store_set_format(ex->store);
 	if (r == 0)
-		r = load_config(ex);
+		r = settings_load(ex);
 	if (r == 0)
 		r = ancestries_new(&ex->ancestries);
 	if (r == 0)
@@ -236,9 +156,7 @@ int expfs_open(const char *path, const char *who, struct expfs **ret, char **ret
 	if (r == 0)
 		r = begin_use(ex);
 	if (r == 0)
-		r = follow_rules(ex);
-	if (r == 0)
-		r = follow_ignored(ex);
+		r = settings_follow(ex);
 	if (r == 0)
 		r = file_table_new(&ex->files);
 	if (r == 0 && ex->last_end != META_CLEAN)
@@ -282,13 +200,12 @@ int expfs_close(struct expfs *ex)
 		standings_free(ex->standings);
 	if (ex->kept)
 		kept_free(ex->kept);
-	if (ex->config)
-		config_free(ex->config);
+	settings_free(ex);
 	if (ex->store)
 		store_close(ex->store);
 	pthread_mutex_destroy(&ex->read_only_lock);
 	pthread_mutex_destroy(&ex->settle_lock);
-	free(ex->config_error);
+	pthread_mutex_destroy(&ex->config_lock);
 	free(ex->mountpoint);
 	free(ex->read_only_reason);
 	free(ex);

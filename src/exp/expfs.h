@@ -7,7 +7,7 @@
  *   settle_lock → that of exp/standings.h → that of exp/inside.c → file->lock (exp/file_state.h) → the keeper's of
  *   reaping and of rounds → the database's write lock → the table of files' → the object table's
  * and beside them, never with another taken inside: the inode table's, the
- * view table's, the gate's, the keeper's lists', that of exp/kept.h. No SQL and no I/O under the latter. */
+ * view table's, the gate's, the keeper's lists', that of exp/kept.h, config_lock. No SQL and no I/O under the latter. */
 #ifndef EXPFS_EXPFS_H
 #define EXPFS_EXPFS_H
 
@@ -43,8 +43,9 @@ struct expfs_change {
 struct expfs {
 	struct store *store;
 	struct meta *meta;
-	struct config *config;
-	char *config_error; /* why config.yaml was not taken, or NULL */
+	struct config *_Atomic config; /* that is in force (exp/settings.h) */
+	char *config_error; /* what is the matter with config.yaml, or NULL; under config_lock */
+	pthread_mutex_t config_lock;
 	struct file_table *files; /* exp/file.h */
 	struct keeper *keeper;    /* exp/keeper.h */
 	struct ancestries *ancestries; /* exp/ancestry.h */

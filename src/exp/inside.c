@@ -77,8 +77,8 @@ static int look_and_keep(struct expfs *ex, uint64_t object, uint64_t seal, struc
 
 	if (r < 0)
 		return r;
-	known_keep(ex, object, seal, FACT_STRUCTURE, ret->structure);
-	known_keep(ex, object, seal, FACT_STEP, ret->step);
+	known_keep(ex, NULL, object, seal, FACT_STRUCTURE, ret->structure);
+	known_keep(ex, NULL, object, seal, FACT_STEP, ret->step);
 	return 0;
 }
 

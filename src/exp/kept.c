@@ -50,7 +50,9 @@ void kept_forget(struct expfs *ex, uint64_t run)
 
 	scoped_lock(&k->lock);
 	k->changes++;
-	if (k->known[run % RUNS].run == run)
+	if (run == 0)
+		memset(k->known, 0, sizeof(k->known));
+	else if (k->known[run % RUNS].run == run)
 		k->known[run % RUNS].run = 0;
 }
 

@@ -27,7 +27,7 @@ bool kept_version(struct expfs *ex, const struct tracked_row *t, const struct ve
 bool kept_when_ended(struct expfs *ex, const struct tracked_row *t, const struct version_row *v);
 
 /* Is it known that the run records all now? A configuration that changes makes it unknown, in the transaction in which
- * it does; who asks about a version finds it out again. */
+ * it does (run 0: of all runs); who asks about a version finds it out again. */
 bool kept_is_sure(struct expfs *ex, uint64_t run);
 void kept_forget(struct expfs *ex, uint64_t run);
 

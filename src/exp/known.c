@@ -26,18 +26,22 @@ struct keep {
 	uint64_t object, seal;
 	enum fact kind;
 	const char *value;
+	struct expfs *ex;
+	const struct config *by; /* NULL: any */
 };
 
 static int tx_keep(struct db *db, void *arg)
 {
 	struct keep *k = arg;
 
+	if (k->by && k->by != k->ex->config)
+		return 0;
 	return fact_put(db, k->object, k->seal, k->kind, k->value);
 }
 
-void known_keep(struct expfs *ex, uint64_t object, uint64_t seal, enum fact kind, const char *value)
+void known_keep(struct expfs *ex, const struct config *by, uint64_t object, uint64_t seal, enum fact kind, const char *value)
 {
-	struct keep k = { .object = object, .seal = seal, .kind = kind, .value = value };
+	struct keep k = { .object = object, .seal = seal, .kind = kind, .value = value, .ex = ex, .by = by };
 
 	if (object && seal && strlen(value) <= FACT_MAX)
 		expfs_write(ex, tx_keep, &k); /* if it cannot be kept, it is found out again */

@@ -11,8 +11,9 @@
  * was found out. */
 int known_get(struct expfs *ex, uint64_t object, enum fact kind, char **ret, uint64_t *ret_seal);
 
-/* Keeps it if it is not too long, and the content is still of that sealing. */
-void known_keep(struct expfs *ex, uint64_t object, uint64_t seal, enum fact kind, const char *value);
+/* Keeps it if it is not too long, the content is still of that sealing, and the configuration by which it was found out (NULL:
+ * any) still in force. */
+void known_keep(struct expfs *ex, const struct config *by, uint64_t object, uint64_t seal, enum fact kind, const char *value);
 
 /* The size bytes of an object, with a NUL behind them; to be freed. -EIO: there are fewer. */
 int known_read_object(struct expfs *ex, uint64_t object, size_t size, char **ret);

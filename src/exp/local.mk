@@ -1,6 +1,7 @@
 libexpfs_a_SOURCES += \
 	src/exp/expfs.c src/exp/expfs.h \
 	src/exp/config.c src/exp/config.h \
+	src/exp/settings.c src/exp/settings.h \
 	src/exp/file.c src/exp/file.h src/exp/file_state.h \
 	src/exp/rw.c src/exp/shown.c \
 	src/exp/seal.c src/exp/live.c src/exp/share.c \

@@ -47,8 +47,8 @@ struct run {
 struct standings {
 	pthread_mutex_t lock;
 	struct run *first; /* the one that was asked for last */
-	char **names;      /* of the configuration, while somebody asks */
-	size_t choices;
+	const struct config *by; /* that was in force then */
+	size_t choices;          /* of its metrics */
 };
 
 int standings_new(struct standings **ret)
@@ -146,7 +146,7 @@ static struct run *get_run(struct standings *all, uint64_t id)
 static int find_name(const struct standings *all, const char *name)
 {
 	for (size_t i = 0; i < all->choices; i++)
-		if (!strcmp(all->names[i], name))
+		if (!strcmp(all->by->best_metric[i], name))
 			return (int)i;
 	return -1;
 }
@@ -308,13 +308,13 @@ static int read_versions(struct expfs *ex, struct run *run)
 	int r;
 
 	run->count = meta_checkpoints(ex->meta);
-	r = ranking_new((int)all->choices, ex->config->best_is_max, &rd.ranking);
+	r = ranking_new((int)all->choices, all->by->best_is_max, &rd.ranking);
 	if (r == 0) {
 		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 
 		r = way_load(db, run->id, &rd.line);
 		if (r == 0)
-			r = metric_list_versions(db, run->id, all->names, all->choices, add_version, &rd);
+			r = metric_list_versions(db, run->id, all->by->best_metric, all->choices, add_version, &rd);
 	}
 	way_free(&rd.line);
 	if (r < 0) {
@@ -345,7 +345,7 @@ static int add_signals(struct expfs *ex, struct run *run)
 	int r = 0;
 
 	for (size_t i = 0; i < run->all->choices && r == 0; i++)
-		r = signal_list(db, run->id, run->all->names[i], add_recorded, &(struct recorded){ run->ranking, (int)i });
+		r = signal_list(db, run->id, run->all->by->best_metric[i], add_recorded, &(struct recorded){ run->ranking, (int)i });
 	return r;
 }
 
@@ -386,6 +386,17 @@ static int update(struct expfs *ex, struct run *run)
 	return r;
 }
 
+/* What was ranked by another one is of no use. */
+static void follow_config(struct standings *all, const struct config *c)
+{
+	if (all->by == c)
+		return;
+	free_all(steal(&all->first));
+	all->by = c;
+	for (all->choices = 0; all->choices < METRIC_CHOICES && c->best_metric[all->choices];)
+		all->choices++;
+}
+
 int standings_look(struct expfs *ex, uint64_t id, standing_fn f, void *arg)
 {
 	struct standings *all = ex->standings;
@@ -393,15 +404,13 @@ int standings_look(struct expfs *ex, uint64_t id, standing_fn f, void *arg)
 	int r;
 
 	scoped_lock(&all->lock);
-	all->names = ex->config->best_metric;
-	for (all->choices = 0; all->choices < METRIC_CHOICES && all->names[all->choices];)
-		all->choices++;
+	follow_config(all, ex->config);
 	run = get_run(all, id);
 	if (!run)
 		return -ENOMEM;
 	r = update(ex, run);
 	if (r == 0)
-		r = f(arg, run->ranking, all->choices);
+		r = f(arg, run->ranking, all->by);
 	trim(all);
 	return r;
 }

@@ -13,8 +13,8 @@ int standings_new(struct standings **ret);
 void standings_free(struct standings *all);
 
 /* Calls f, with the lock of standings, with the ranking of a run (its tracked path), which it may note in what it found
- * out itself, and the number of metrics; returns what it does. */
-typedef int (*standing_fn)(void *arg, struct ranking *ranking, size_t choices);
+ * out itself, and the configuration by whose metrics it is; returns what it does. */
+typedef int (*standing_fn)(void *arg, struct ranking *ranking, const struct config *by);
 int standings_look(struct expfs *ex, uint64_t run, standing_fn f, void *arg);
 
 #endif

@@ -127,6 +127,7 @@ static int hp_text(struct expfs *ex, const char *path, const struct version_row 
 	size_t len = strlen(path);
 	enum fact kind = len > 5 && !strcmp(path + len - 5, ".json") ? FACT_HP_JSON : FACT_HP_YAML;
 	_cleanup_free_ char *bytes = NULL, *error = NULL;
+	const struct config *by = ex->config;
 	uint64_t seal = 0;
 	int r = v->object ? known_get(ex, v->object, kind, ret, &seal) : -ENOENT;
 
@@ -138,14 +139,14 @@ static int hp_text(struct expfs *ex, const char *path, const struct version_row 
 		return r;
 	r = known_read(ex, v, HP_SIZE_MAX, &bytes);
 	if (r == 0)
-		r = hp_parse(bytes, v->size, path, (const char *const *)ex->config->hash_ignore, ret, &error);
+		r = hp_parse(bytes, v->size, path, (const char *const *)by->hash_ignore, ret, &error);
 	else if (r == -EFBIG)
 		error = strdup("larger than 16 MiB");
 	if (r < 0 && r != -EINVAL && r != -EFBIG)
 		return r;
 	if (r < 0 && asprintf(ret, "!%s", error ? error : "does not parse") < 0)
 		return -ENOMEM;
-	known_keep(ex, v->object, seal, kind, *ret);
+	known_keep(ex, by, v->object, seal, kind, *ret);
 	return 0;
 }
 
@@ -314,7 +315,7 @@ static int snapshot_digest(struct expfs *ex, const struct version_row *v, char r
 	snapshot_clear(&s);
 	if (r < 0 && r != -EINVAL && r != -EFBIG)
 		return r;
-	known_keep(ex, v->object, seal, FACT_SNAPSHOT, ret);
+	known_keep(ex, NULL, v->object, seal, FACT_SNAPSHOT, ret);
 	return 0;
 }
 

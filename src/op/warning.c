@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/settings.h"
 #include "exp/checkpoint.h"
 #include "exp/judge.h"
 #include "exp/manifests.h"
@@ -69,13 +70,17 @@ void warn_of_pending(const struct pending *p, json_t *warnings)
 
 int warn_of_store(struct expfs *ex, json_t *warnings)
 {
+	_cleanup_free_ char *fault = NULL;
 	struct statvfs v;
 	int r;
 
 	if (atomic_load(&ex->read_only) && ex->read_only_reason)
 		warn(warnings, "read-only", NULL, "%s", ex->read_only_reason);
-	if (ex->config_error)
-		warn(warnings, "config", NULL, "config.yaml: %s; the defaults are used", ex->config_error);
+	r = settings_fault(ex, &fault);
+	if (r < 0)
+		return r;
+	if (fault)
+		warn(warnings, "config", NULL, "config.yaml: %s", fault);
 	for (char **p = ex->config->unknown; *p; p++)
 		warn(warnings, "config", NULL, "config.yaml: %s", *p);
 	if (atomic_load(&ex->track_faults) > 0)
