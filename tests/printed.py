@@ -51,6 +51,8 @@ def commands(blocks):
 def normal(lines, home):
     out = []
     for line in lines:
+        if re.match("expfs: .*: is unmounted.*; waiting", line):
+            continue  # a process of another, which has mounts of its own, still looked at it
         line = line.replace(home, "HOME").replace("/root", "HOME")
         line = re.sub(r"\d+(\.\d+)? ([KMG]iB|B)\b", "SIZE", line)
         line = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "TIME", line)
