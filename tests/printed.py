@@ -54,7 +54,7 @@ def normal(lines, home):
         if re.match("expfs: .*: is unmounted.*; waiting", line):
             continue  # a process of another, which has mounts of its own, still looked at it
         line = line.replace(home, "HOME").replace("/root", "HOME")
-        line = re.sub(r"\d+(\.\d+)? ([KMG]iB|B)\b", "SIZE", line)
+        line = re.sub(r" *\b\d+(\.\d+)? ([KMG]iB|B)\b", " SIZE", line)
         line = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "TIME", line)
         line = re.sub(r"sel-\d+", "sel-N", line)
         line = re.sub(r"^(sha256|model|tensors)( +)[0-9a-f]{32,}$", r"\1\2DIGEST", line)
