@@ -114,6 +114,7 @@ bats_tests = \
 	tests/manual.bats \
 	tests/import.bats \
 	tests/readme.bats \
+	tests/links.bats \
 	tests/probes.bats
 
 if HAVE_BATS
