@@ -123,7 +123,7 @@ assert branch["name"] == "r" and branch["run"] == "/runs/r" and branch["head"] =
 assert branch["pending"]["components"] == ["HP"] and len(branch["pending"]["hash"]) == 24
 new, old = log["experiments"]
 assert new["hash"] == b and new["parent"] == a and new["changed"] == ["HP"] and new["head_of"] == ["r"]
-assert new["hp"] == [{"key": "lr", "from": "0.1", "to": "0.01"}]
+assert new["hp"] == [{"key": "lr", "from": "0.1", "from_type": "float", "to": "0.01", "to_type": "float"}]
 assert old["parent"] is None and old["changed"] == [] and old["steps"] == [100]
 assert old["latest"]["path"] == "/runs/r/step_100.safetensors" and old["latest"]["step"] == 100
 ' "$A" "$B_"

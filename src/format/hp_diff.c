@@ -88,3 +88,23 @@ int hp_diff(const char *from, const char *to, hp_diff_fn f, void *arg)
 	free(d.key.text);
 	return r;
 }
+
+const char *hp_type(const char *json)
+{
+	if (!json)
+		return "none";
+	switch (*json) {
+	case '"':
+		return "text";
+	case '[':
+		return "list";
+	case '{':
+		return "map";
+	case 't':
+	case 'f':
+		return "bool";
+	case 'n':
+		return "null";
+	}
+	return strpbrk(json, ".eEnN") ? "float" : "int";
+}

@@ -9,4 +9,7 @@ typedef int (*hp_diff_fn)(void *arg, const char *key, const char *from, const ch
  * the keys; ends early with what it returns other than 0. -EINVAL: one is no such text. -ENOMEM. */
 int hp_diff(const char *from, const char *to, hp_diff_fn f, void *arg);
 
+/* The type of such a value: "text", "int", "float" …; "none" of NULL. */
+const char *hp_type(const char *json);
+
 #endif

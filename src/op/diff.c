@@ -156,26 +156,6 @@ static int parse_hp(struct expfs *ex, const struct side *s, char **ret, char **r
 	return r < 0 ? r : hp_parse(bytes, s->v.size, s->path, ignore_nothing, ret, ret_error);
 }
 
-static const char *type_of(const char *json)
-{
-	if (!json)
-		return "none";
-	switch (*json) {
-	case '"':
-		return "text";
-	case '[':
-		return "list";
-	case '{':
-		return "map";
-	case 't':
-	case 'f':
-		return "bool";
-	case 'n':
-		return "null";
-	}
-	return strpbrk(json, ".eEnN") ? "float" : "int";
-}
-
 static int add_key(void *arg, const char *key, const char *from, const char *to)
 {
 	json_t *list = arg;
@@ -183,7 +163,7 @@ static int add_key(void *arg, const char *key, const char *from, const char *to)
 	if (json_array_size(list) == NAMES_MAX)
 		return 0;
 	json_array_append_new(list, json_pack("{s:o, s:o, s:s, s:o, s:s}", "key", reply_text(key), "a", from ? reply_text(from) : json_null(),
-					      "a_type", type_of(from), "b", to ? reply_text(to) : json_null(), "b_type", type_of(to)));
+					      "a_type", hp_type(from), "b", to ? reply_text(to) : json_null(), "b_type", hp_type(to)));
 	return 0;
 }
 

@@ -66,8 +66,9 @@ static int add_difference(void *arg, const char *key, const char *from, const ch
 	json_t *list = arg;
 
 	if (json_array_size(list) < DIFFERENCES_MAX)
-		json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "key", reply_text(key), "from",
-						      text_or_null(from), "to", text_or_null(to)));
+		json_array_append_new(list, json_pack("{s:o, s:o, s:s, s:o, s:s}", "key", reply_text(key), "from",
+						      text_or_null(from), "from_type", hp_type(from), "to", text_or_null(to),
+						      "to_type", hp_type(to)));
 	return 0;
 }
 

@@ -22,7 +22,7 @@ int experiments_log(const struct experiments *e, json_t **ret);
 int experiments_lineage(const struct experiments *e, json_t **ret);
 
 /* {"hash", "parent": hash or null, "time", "changed": ["HP" …] against the parent, "hp": [{"key", "from": JSON text
- * or null, "to"}] where both configurations are to be had, "steps": [n], "latest": {"path", "step": n or null, "time"}
+ * or null, "from_type": as of hp_type(), "to", "to_type"}] where both configurations are to be had, "steps": [n], "latest": {"path", "step": n or null, "time"}
  * or null, "labels": [{"path", "text"}] of checkpoints that hold another step's weights, "selections": as of
  * selection_list_experiment() (op/selection.h)}. */
 int experiments_entry(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t **ret);

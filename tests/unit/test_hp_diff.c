@@ -55,6 +55,17 @@ static void what_is_no_map_is_refused(void **state)
 	assert_int_equal(hp_diff("", "", add, got), -EINVAL);
 }
 
+static void the_type_of_a_value_is_told(void **state)
+{
+	static const char *const values[][2] = { { "\"1\"", "text" }, { "1", "int" }, { "-12", "int" },  { "0.5", "float" }, { "1e-05", "float" },
+						 { "NaN", "float" },  { "-Infinity", "float" }, { "true", "bool" }, { "null", "null" },
+						 { "[1]", "list" },   { "{}", "map" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		assert_string_equal(hp_type(values[i][0]), values[i][1]);
+	assert_string_equal(hp_type(NULL), "none");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -63,6 +74,7 @@ int main(void)
 		cmocka_unit_test(maps_in_maps_are_gone_into_and_lists_are_not),
 		cmocka_unit_test(keys_that_only_one_has_are_told),
 		cmocka_unit_test(what_is_no_map_is_refused),
+		cmocka_unit_test(the_type_of_a_value_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
