@@ -3,6 +3,7 @@
 if HAVE_CMOCKA
 unit_tests = \
 	tests/unit/test_config \
+	tests/unit/test_charts \
 	tests/unit/test_cred \
 	tests/unit/test_digest \
 	tests/unit/test_experiment \
@@ -17,6 +18,7 @@ unit_tests = \
 	tests/unit/test_meta \
 	tests/unit/test_metrics \
 	tests/unit/test_object \
+	tests/unit/test_page \
 	tests/unit/test_parts \
 	tests/unit/test_pickle \
 	tests/unit/test_progress \
@@ -40,6 +42,8 @@ endif
 
 tests_unit_test_config_SOURCES = tests/unit/test_config.c tests/unit/test.h
 tests_unit_test_config_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_charts_SOURCES = tests/unit/test_charts.c tests/unit/test.h
+tests_unit_test_charts_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_cred_SOURCES = tests/unit/test_cred.c tests/unit/test.h
 tests_unit_test_cred_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_digest_SOURCES = tests/unit/test_digest.c tests/unit/test.h
@@ -68,6 +72,8 @@ tests_unit_test_metrics_SOURCES = tests/unit/test_metrics.c tests/unit/test.h
 tests_unit_test_metrics_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_object_SOURCES = tests/unit/test_object.c tests/unit/test.h
 tests_unit_test_object_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_page_SOURCES = tests/unit/test_page.c tests/unit/test.h
+tests_unit_test_page_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_parts_SOURCES = tests/unit/test_parts.c tests/unit/test.h
 tests_unit_test_parts_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_pickle_SOURCES = tests/unit/test_pickle.c tests/unit/test.h
