@@ -261,7 +261,7 @@ static bool is_of_checkpoint(const struct view_key *key)
 static int list_branch(struct view_req *q, const struct view_key *key, struct view_list *l)
 {
 	static const char *const names[] = { "latest", "best", "step", "run", "HEAD", "pending", "log", "manifest.yaml",
-					     "lineage.json", "stats.json", "metrics", "status.json", "history" };
+					     "lineage.json", "report.html", "stats.json", "metrics", "status.json", "history" };
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names) && r == 0; i++) {

@@ -29,6 +29,7 @@ enum view_kind {
 	VIEW_BRANCH_MANIFEST,
 	VIEW_DOT_LOG,        /* of all branches, in the top's .expfs/ */
 	VIEW_DOT_LINEAGE,
+	VIEW_DOT_REPORT,
 	VIEW_DOT_STATS,      /* stats.json and metrics, likewise */
 	VIEW_DOT_METRICS,
 	VIEW_DOT_STATUS,     /* of any */

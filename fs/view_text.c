@@ -1,13 +1,16 @@
-/* Files of text: status.json of any .expfs/; HEAD, pending, log and manifest.yaml of a branch; log, lineage.json, stats.json and
- * metrics of all in the top's .expfs/. They say what the commands say (room op), to whom could find the runs by himself. */
+/* Files of text: status.json of any .expfs/; HEAD, pending, log and manifest.yaml of a branch; log, lineage.json, report.html,
+ * stats.json and metrics of all in the top's .expfs/. They say what the commands say (room op), to whom could find the runs by
+ * himself. */
 #include <stdio.h>
 #include <string.h>
 
 #include "exp/path.h"
 #include "op/experiments.h"
 #include "op/reply.h"
+#include "op/report.h"
 #include "op/stats.h"
 #include "op/status.h"
+#include "page/page.h"
 #include "view_kind.h"
 
 static int give(char *text, char **ret, size_t *ret_len)
@@ -142,6 +145,14 @@ static int all_metrics_text(struct view_req *q, const struct view_key *key, char
 	return r < 0 ? r : give(text, ret, ret_len);
 }
 
+static int report_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
+{
+	_cleanup_json_ json_t *report = NULL;
+	int r = report_json(q->fs->ex, &q->cred, &report);
+
+	return r < 0 ? r : page_html(report, ret, ret_len);
+}
+
 static int status_text(struct view_req *q, const struct view_key *key, char **ret, size_t *ret_len)
 {
 	_cleanup_json_ json_t *status = NULL;
@@ -166,6 +177,7 @@ const struct view_ops view_text_ops[] = {
 	[VIEW_BRANCH_MANIFEST - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = manifest_text },
 	[VIEW_DOT_LOG - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = all_log_text },
 	[VIEW_DOT_LINEAGE - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = lineage_text },
+	[VIEW_DOT_REPORT - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = report_text, .costly = true },
 	[VIEW_DOT_STATS - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = stats_text, .costly = true },
 	[VIEW_DOT_METRICS - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = all_metrics_text, .costly = true },
 	[VIEW_DOT_STATUS - VIEW_BRANCH_HEAD] = { S_IFREG, .stat = view_branch_stat, .text = status_text },
@@ -183,6 +195,7 @@ int view_text_of(const struct view_key *dir, const char *name, struct view_key *
 		{ "manifest.yaml", VIEW_BRANCH, VIEW_BRANCH_MANIFEST },
 		{ "log", VIEW_DOT, VIEW_DOT_LOG },
 		{ "lineage.json", VIEW_DOT, VIEW_DOT_LINEAGE },
+		{ "report.html", VIEW_DOT, VIEW_DOT_REPORT },
 		{ "stats.json", VIEW_DOT, VIEW_DOT_STATS },
 		{ "metrics", VIEW_DOT, VIEW_DOT_METRICS },
 		{ "status.json", VIEW_DOT, VIEW_DOT_STATUS },

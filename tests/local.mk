@@ -113,6 +113,7 @@ bats_tests = \
 	tests/removed_runs.bats \
 	tests/manual.bats \
 	tests/import.bats \
+	tests/report.bats \
 	tests/readme.bats \
 	tests/links.bats \
 	tests/probes.bats
@@ -147,6 +148,8 @@ EXTRA_DIST += \
 	tests/manifest.py \
 	tests/manual.py \
 	tests/printed.py \
+	tests/readme.py \
+	tests/browser.py \
 	tests/posix/checkpoint.py \
 	tests/weightslab.py \
 	tests/crash/crowd.py \

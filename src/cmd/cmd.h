@@ -15,7 +15,7 @@ struct command {
 
 extern const struct command cmd_init, cmd_mount, cmd_umount, cmd_status, cmd_log, cmd_show, cmd_branch, cmd_load,
 	cmd_commit, cmd_history, cmd_restore, cmd_forget, cmd_signal, cmd_select, cmd_verify, cmd_decide, cmd_diff, cmd_du,
-	cmd_export, cmd_import, cmd_fsck;
+	cmd_export, cmd_import, cmd_report, cmd_fsck;
 
 /* What mount(8) runs for -t expfs, with its exit statuses. */
 int mount_helper(int argc, char **argv);

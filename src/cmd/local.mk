@@ -30,6 +30,7 @@ expfs_SOURCES = \
 	src/cmd/selection.c src/cmd/selection.h \
 	src/cmd/decide.c \
 	src/cmd/diff.c \
+	src/cmd/report.c \
 	src/cmd/load.c \
 	src/cmd/branch.c \
 	src/cmd/fsck.c \

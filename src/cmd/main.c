@@ -49,6 +49,7 @@ static const struct line {
 	{ "Out of the machine", NULL },
 	{ NULL, &cmd_export },
 	{ NULL, &cmd_import },
+	{ NULL, &cmd_report },
 	{ "The program", NULL },
 	{ NULL, &cmd_version },
 	{ NULL, &cmd_help },

@@ -7,14 +7,12 @@
 #include "exp/path.h"
 #include "exp/weights.h"
 #include "format/parts.h"
-#include "meta/tracked.h"
 #include "op/reply.h"
 #include "op/warning.h"
 #include "util/hex.h"
 #include "util/list.h"
 
-/* What a file holds is told to who may read it. */
-static bool may_know(struct db *db, struct cred *cred, const struct tracked_row *t)
+bool labels_may_know(struct db *db, struct cred *cred, const struct tracked_row *t)
 {
 	struct inode_row row;
 
@@ -32,7 +30,7 @@ static int find_other(struct expfs *ex, struct cred *cred, const struct holds_ro
 
 	if (r == 0)
 		r = tracked_get(db, v.tracked, &t);
-	if (r == 0 && !may_know(db, cred, &t))
+	if (r == 0 && !labels_may_know(db, cred, &t))
 		r = -ENOENT;
 	return r < 0 ? r : tracked_path(db, v.tracked, ret);
 }
@@ -86,7 +84,7 @@ static int add_wrong(void *arg, const struct holds_row *h)
 		r = tracked_get(l->db, row.tracked, &t);
 	if (r != 0 || t.head != h->version || !t.ino)
 		return r == -ENOENT ? 0 : r;
-	if (!may_know(l->db, l->cred, &t))
+	if (!labels_may_know(l->db, l->cred, &t))
 		return 0;
 	v = array_grow(l->v, l->n, sizeof(*v));
 	if (!v)
@@ -159,6 +157,25 @@ int labels_of_version(struct expfs *ex, uint64_t version, char **ret)
 	return r < 0 ? r == -ENOENT ? 0 : r : labels_fault(ex, NULL, &h, ret);
 }
 
+int labels_summary(struct expfs *ex, struct cred *cred, uint64_t version, json_t **ret)
+{
+	_cleanup_free_ char *fault = NULL;
+	struct version_row v;
+	struct holds_row h;
+	int r = get(ex, version, &h, &v);
+
+	if (r == -ENOENT) {
+		*ret = json_pack("{s:b}", "read", 0);
+		return 0;
+	}
+	if (r == 0)
+		r = labels_fault(ex, cred, &h, &fault);
+	if (r == 0)
+		*ret = json_pack("{s:b, s:o, s:o}", "read", 1, "parts", parts_json(h.parts), "label",
+				 fault ? reply_text(fault) : json_null());
+	return r;
+}
+
 /* What was read is kept, so that this costs little. */
 static int find_why(struct expfs *ex, const struct version_row *v, char **ret)
 {
@@ -174,26 +191,26 @@ static int find_why(struct expfs *ex, const struct version_row *v, char **ret)
 
 int labels_entry(struct expfs *ex, uint64_t version, json_t **ret)
 {
-	_cleanup_free_ char *fault = NULL, *why = NULL;
+	_cleanup_json_ json_t *entry = NULL;
+	_cleanup_free_ char *why = NULL;
 	char hex[2 * WEIGHTS_DIGEST + 1] = "";
 	struct version_row v;
 	struct holds_row h;
-	int r = get(ex, version, &h, &v);
+	int r = labels_summary(ex, NULL, version, &entry);
 
-	if (r == -ENOENT) {
-		*ret = json_pack("{s:b}", "read", 0);
-		return 0;
-	}
 	if (r == 0)
-		r = labels_fault(ex, NULL, &h, &fault);
+		r = get(ex, version, &h, &v);
 	if (r == 0 && !h.told)
 		r = find_why(ex, &v, &why);
-	if (r < 0)
+	if (r < 0 && r != -ENOENT)
 		return r;
-	if (h.told)
+	if (r == 0 && h.told)
 		hex_text(h.model, WEIGHTS_DIGEST, hex);
-	*ret = json_pack("{s:b, s:o, s:o, s:o, s:o, s:o}", "read", 1, "model", *hex ? json_string(hex) : json_null(), "epoch",
-			 h.epoch == NO_LABEL ? json_null() : json_integer(h.epoch), "parts", parts_json(h.parts), "label",
-			 fault ? reply_text(fault) : json_null(), "why", why ? reply_text(why) : json_null());
+	if (r == 0) {
+		json_object_set_new(entry, "model", *hex ? json_string(hex) : json_null());
+		json_object_set_new(entry, "epoch", h.epoch == NO_LABEL ? json_null() : json_integer(h.epoch));
+		json_object_set_new(entry, "why", why ? reply_text(why) : json_null());
+	}
+	*ret = json_incref(entry);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "exp/branch.h"
+#include "meta/tracked.h"
 #include "meta/weights.h"
 
 /* "labelled step 7, holds step 9: its weights are those of /runs/r/step_9.pt", to be freed; *ret is NULL where the label
@@ -19,6 +20,13 @@ int labels_of_version(struct expfs *ex, uint64_t version, char **ret);
 typedef void (*labels_fn)(void *arg, const char *path, const char *fault);
 int labels_of_branch(struct expfs *ex, struct cred *cred, const struct branch *b, labels_fn f, void *arg);
 int labels_of_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, labels_fn f, void *arg);
+
+/* Is what the file or directory of a tracked path holds told to who asks? To who may read it. */
+bool labels_may_know(struct db *db, struct cred *cred, const struct tracked_row *t);
+
+/* {"read": whether its weights were read yet, and then "parts": what a resume finds beside the model, "label": what is wrong
+ * or null} of a complete version. */
+int labels_summary(struct expfs *ex, struct cred *cred, uint64_t version, json_t **ret);
 
 /* {"read": whether they were read yet, "model": identity in hex or null, "epoch": or null, "parts": […], "label": what is wrong or null,
  * "why": why the model is not told, or null} of a complete version. */

@@ -21,5 +21,6 @@ libexpfs_a_SOURCES += \
 	src/op/load.c \
 	src/op/stats.c src/op/metrics.c src/op/stats.h \
 	src/op/du.c \
+	src/op/report.c src/op/report.h src/op/report_curves.c src/op/report_checkpoints.c \
 	src/op/status.c src/op/status.h \
 	src/op/fsck.c

@@ -21,6 +21,7 @@ static const struct {
 	{ "list", op_list },
 	{ "load", op_load },
 	{ "log", op_log },
+	{ "report", op_report },
 	{ "select", op_select },
 	{ "show", op_show },
 	{ "signal", op_signal },

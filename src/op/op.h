@@ -76,6 +76,9 @@ enum op_exit op_forget(struct expfs *ex, const struct op_caller *caller, const j
  * are recorded → {"branch", "run", "step", "recorded": n}. OP_NO: there is no such branch, or curve; {"error"} says so. */
 enum op_exit op_signal(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
+/* op/report.c: {} → as of report_json() (op/report.h): what `expfs report` makes its page of. */
+enum op_exit op_report(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+
 /* A version is named by {"path", "n": version or 0: the last complete one}, or {"hash", "step"}, or {"selection": text, with
  * a path that counts where it is there}. */
 

@@ -328,6 +328,59 @@ int selection_list_experiment(struct expfs *ex, struct cred *cred, uint64_t expe
 	return MIN(r, 0);
 }
 
+static int add_current(void *arg, const struct ledger_row *row)
+{
+	struct ledger_rows *l = arg;
+
+	return l->n == SELECTIONS_MAX ? 1 : ledger_rows_add(l, row);
+}
+
+static int list_all(struct expfs *ex, struct ledger_rows *l)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+	return MIN(ledger_list_current(db, 0, add_current, l), 0);
+}
+
+static bool may_read(struct expfs *ex, struct cred *cred, const struct version_row *v)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct tracked_row t;
+
+	return tracked_get(db, v->tracked, &t) == 0 && labels_may_know(db, cred, &t);
+}
+
+/* Of one whose version is lost only who may know all is told. */
+static int add_visible(struct expfs *ex, struct cred *cred, const struct ledger_row *row, json_t *list)
+{
+	_cleanup_ledger_rows_ struct ledger_rows of_name = { 0 };
+	_cleanup_free_ char *path = NULL;
+	struct version_row v;
+	json_t *entry = NULL;
+	int r = find_visible(ex, cred, row->of, &path, &v);
+
+	if (r < 0 || (r == 0 && cred))
+		return r;
+	r = list_name(ex, row, &of_name);
+	if (r == 0)
+		r = with_decisions(ex, &of_name, row, &entry);
+	if (r == 0 && cred && !may_read(ex, cred, &v))
+		json_object_set_new(entry, "label", json_null());
+	if (entry)
+		json_array_append_new(list, entry);
+	return r;
+}
+
+int selection_list_all(struct expfs *ex, struct cred *cred, json_t *list)
+{
+	_cleanup_ledger_rows_ struct ledger_rows l = { 0 };
+	int r = list_all(ex, &l);
+
+	for (size_t i = 0; i < l.n && r == 0; i++)
+		r = add_visible(ex, cred, &l.v[i], list);
+	return r;
+}
+
 const char *selection_put_fault(int r)
 {
 	return r == -EROFS  ? "the store is read-only, and takes no record; see: expfs status" :

@@ -36,6 +36,11 @@ int selection_list_of(struct expfs *ex, const struct version_row *v, json_t *lis
 struct cred;
 int selection_list_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, json_t *list);
 
+/* All that count, up to SELECTIONS_MAX, in the order in which they were made: as of selection_json(), with "decisions" as of
+ * selection_ledger(); where who asks could find the checkpoint, and "label" only where he may read it. */
+#define SELECTIONS_MAX 1000
+int selection_list_all(struct expfs *ex, struct cred *cred, json_t *list);
+
 /* The step of its record; -1: none. */
 int64_t selection_step(const struct ledger_row *row);
 

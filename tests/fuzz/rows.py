@@ -152,7 +152,7 @@ def walk(top):
     for branch in ("main", "a", "b"):
         for view in ("", "/latest", "/run", "/step", "/step/5", "/HEAD", "/pending", "/log", "/manifest.yaml"):
             look(f"{top}/branches/{branch}{view}")
-    for text in ("log", "lineage.json"):
+    for text in ("log", "lineage.json", "report.html", "status.json"):
         look(f"{top}/.expfs/{text}")
 
 

@@ -1,0 +1,124 @@
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/ask.h"
+#include "cmd/cmd.h"
+#include "cmd/place.h"
+#include "op/reply.h"
+#include "page/page.h"
+#include "util/io.h"
+#include "util/log.h"
+
+#define DEFAULT_FILE "report.html"
+
+/* The directory in which the file is, to be freed. */
+static char *dir_of(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return !slash ? strdup(".") : strndup(file, slash == file ? 1 : (size_t)(slash - file));
+}
+
+/* A file in a mount names its store, as a path does for other commands; one elsewhere is only written. */
+static enum op_exit open_target(struct ask *a, const char *file)
+{
+	_cleanup_free_ char *dir = dir_of(file);
+	_cleanup_place_ struct place *p = NULL;
+	bool inside = dir && strcmp(file, "-") != 0 && place_open(dir, &p) == 0 && place_is_inside(p);
+
+	return dir ? target_open(a->command, inside ? dir : NULL, a->store, TARGET_THERE, &a->target) : OP_FAILED;
+}
+
+/* What is no regular file, as a pipe, takes the page as it is; another is replaced by a whole one. */
+static int write_file(const char *file, const char *page, size_t len)
+{
+	_cleanup_free_ char *beside = NULL;
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	mode_t mask = umask(0);
+	int r;
+
+	umask(mask);
+	if (stat(file, &st) == 0 && !S_ISREG(st.st_mode)) {
+		fd = open(file, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		return fd < 0 ? -errno : io_write_all(fd, page, len);
+	}
+	if (asprintf(&beside, "%s.XXXXXX", file) < 0)
+		return -ENOMEM;
+	fd = mkostemp(beside, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = fchmod(fd, 0666 & ~mask) < 0 ? -errno : io_write_all(fd, page, len);
+	if (r == 0)
+		r = io_sync(fd, false);
+	if (r == 0 && rename(beside, file) < 0)
+		r = -errno;
+	if (r < 0)
+		unlink(beside);
+	return r;
+}
+
+static enum op_exit write_page(const json_t *report, const char *file)
+{
+	_cleanup_free_ char *page = NULL;
+	size_t len;
+	int r = page_html(report, &page, &len);
+
+	if (r == 0 && strcmp(file, "-") == 0)
+		return fwrite(page, 1, len, stdout) == len ? OP_DONE : OP_FAILED;
+	if (r == 0)
+		r = write_file(file, page, len);
+	if (r < 0) {
+		log_msg("%s: %s", file, strerror(-r));
+		return OP_FAILED;
+	}
+	cmd_print_text(file);
+	printf(": ");
+	cmd_print_bytes((double)len);
+	printf("; open it in a browser\n");
+	return OP_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+	_cleanup_ask_ struct ask a = { .command = "report" };
+	enum op_exit exit = ask_options(&a, argc, argv, NULL, NULL);
+	const char *file = argc > optind ? argv[optind] : DEFAULT_FILE;
+
+	if (exit != OP_DONE)
+		return exit;
+	if (argc - optind > (a.json ? 0 : 1))
+		return cmd_bad_operands(&cmd_report);
+	exit = open_target(&a, file);
+	if (exit == OP_DONE)
+		exit = ask_run(&a, "report");
+	if (exit != OP_DONE)
+		return exit;
+	if (!a.json)
+		return write_page(a.answer, file);
+	cmd_print_json(a.answer);
+	return OP_DONE;
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.run = run,
+	.usage = "[FILE] [--store STORE] | --json",
+	.summary = "write a page for a browser about all that a store has",
+	.help = "Writes one HTML page that tells of all of a store: warnings, space, branches,\n"
+		"experiments and where they came from, metrics by step, checkpoints with what a\n"
+		"resume finds in them, changes of configuration, selections and decisions. It\n"
+		"loads nothing and runs nothing, so it can be sent to somebody or kept. Long\n"
+		"lists are cut, and say what shows the rest. While the store is mounted the same\n"
+		"page is .expfs/report.html at the top of the mount.\n"
+		"\n"
+		"FILE is report.html if it is not given, and is replaced; - is standard output.\n"
+		"The store is that of the mount in which FILE lies, that of --store or of the\n"
+		"environment variable EXPFS_STORE, or that of the mount in which the working\n"
+		"directory lies.\n"
+		"\n"
+		"  --store STORE  the store, mounted or not\n"
+		"  --json         what the page is made of, as JSON on standard output\n",
+};
