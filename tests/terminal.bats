@@ -42,6 +42,17 @@ ESC=$'\033'
     [[ $out == *"$ESC"* ]] || fail "$out"
 }
 
+@test "who waits for the daemon on a terminal sees for how long, in a pipe not" {
+    local pid out
+    pid=$(daemon_pid)
+    kill -STOP "$pid"
+    out=$(on_terminal timeout 2.5 "$EXPFS" status --store "$STORE" || true)
+    kill -CONT "$pid"
+    [[ $out == *$'\r'"expfs: status: waiting for the daemon: 1 s${ESC}[K"* ]] || fail "$out"
+    out=$("$EXPFS" status --store "$STORE" 2>&1)
+    [[ $out != *waiting* ]] || fail "$out"
+}
+
 # mounted KEY: of the mount on MNT, as `expfs mount --json` has it
 mounted() {
     "$EXPFS" mount --json | python3 -c 'import json, sys

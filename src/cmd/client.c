@@ -170,6 +170,7 @@ enum op_exit client_run(const char *store, const char *op, const json_t *args, j
 	enum op_exit exit = OP_FAILED;
 	const char *error;
 
+	progress_enable();
 	for (;;) {
 		_cleanup_free_ char *text = NULL;
 		int r = ask_daemon(store, op, args, &exit, &result);

@@ -4,7 +4,6 @@
 #include "cmd/client.h"
 #include "cmd/cmd.h"
 #include "op/reply.h"
-#include "util/progress.h"
 
 static void print_problem(const json_t *problem)
 {
@@ -49,7 +48,6 @@ static int run(int argc, char **argv)
 		return exit;
 	if (argc - optind != 1)
 		return cmd_bad_operands(&cmd_fsck);
-	progress_enable();
 	args = json_pack("{s:b}", "repair", repair);
 	exit = client_run(argv[optind], "fsck", args, &answer);
 	if (!answer)

@@ -19,7 +19,6 @@
 #include "util/advice.h"
 #include "util/io.h"
 #include "util/log.h"
-#include "util/progress.h"
 
 struct restore {
 	const struct target *t;
@@ -368,7 +367,6 @@ static int run(int argc, char **argv)
 		return cmd_bad_operands(&cmd_restore);
 	exit = target_split("restore", argv[optind], &path, &n);
 	r.dest = argv[optind + 1];
-	progress_enable();
 	if (exit == OP_DONE)
 		exit = ask_path(&a, path, TARGET_MOUNTED);
 	if (exit == OP_DONE && !n && !strchr(path, '/'))

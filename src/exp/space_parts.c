@@ -9,6 +9,7 @@
 #include "meta/dirent.h"
 #include "meta/holders.h"
 #include "util/list.h"
+#include "util/progress.h"
 
 #define BLOCK 512
 #define BATCH 256 /* contents that are asked of with one reader of the database */
@@ -35,6 +36,7 @@ struct walk {
 	struct ref *refs;
 	size_t n_refs;
 	uint32_t part; /* of what is being looked at */
+	struct progress progress; /* of time: how much there is nobody knows before */
 };
 
 static void cleanup_walk(struct walk *w)
@@ -186,6 +188,7 @@ static int walk(struct walk *w)
 		struct todo t = w->todo[--w->n_todo];
 
 		w->part = t.part;
+		progress_add(&w->progress, 0);
 		if (w->q->stop && w->q->stop(w->q->stop_arg))
 			return -ECANCELED;
 		r = t.ino ? look_at_names(w, t.ino) : look_at_history(w, t.tracked);
@@ -240,6 +243,7 @@ static int ask_holders(struct walk *w)
 					v[j].blocks = h.blocks;
 			}
 		}
+		progress_add(&w->progress, 0);
 		if (w->q->stop && w->q->stop(w->q->stop_arg))
 			return -ECANCELED;
 	}
@@ -291,20 +295,27 @@ static void add_up(struct walk *w, bool of_part)
 	}
 }
 
+static int look(struct walk *w)
+{
+	int r = walk(w);
+
+	if (r < 0 || w->n_refs == 0 || !w->q->holders)
+		return r;
+	qsort(w->refs, w->n_refs, sizeof(*w->refs), by_content);
+	return ask_holders(w);
+}
+
 int space_of_parts(struct space_question *q)
 {
 	_cleanup_(cleanup_walk) struct walk w = { .q = q };
-	int r = walk(&w);
+	int r;
 
 	memset(q->parts, 0, q->n_parts * sizeof(*q->parts));
 	q->all = (struct space){ 0 };
+	progress_start(&w.progress, "expfs: adding up", 0);
+	r = look(&w);
+	progress_end(&w.progress);
 	if (r < 0 || w.n_refs == 0)
-		return r;
-	if (q->holders) {
-		qsort(w.refs, w.n_refs, sizeof(*w.refs), by_content);
-		r = ask_holders(&w);
-	}
-	if (r < 0)
 		return r;
 	add_up(&w, true);
 	add_up(&w, false);
