@@ -116,6 +116,7 @@ bats_tests = \
 	tests/report.bats \
 	tests/readme.bats \
 	tests/links.bats \
+	tests/recipes.bats \
 	tests/probes.bats
 
 if HAVE_BATS

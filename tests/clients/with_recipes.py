@@ -1,10 +1,13 @@
 """The recipes of doc/recipes for programs that train, followed as they are printed, each in the mount."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
-from client import main, run, test, view
+import yaml
+
+from client import equal, main, run, test, view
 
 TOP = Path(__file__).resolve().parents[2]
 HOME = Path(os.environ["HOME"])
@@ -25,6 +28,21 @@ for page, trainer in {"torch": "a plain PyTorch loop", "lightning": "PyTorch Lig
                       "weightslab": "WeightsLab", "torchlingo": "TorchLingo"}.items():
     test(f"{trainer} trains, resumes from latest and branches from an older step as the recipe prints it")(
         lambda top, page=page: follow(top, page))
+
+@test("the recipe for Kubernetes is YAML, in which one pod shares its mount with the node and another takes it from there")
+def kubernetes(top):
+    page = (TOP / "doc/recipes/kubernetes.md").read_text()
+    daemons, job = yaml.safe_load_all(re.search(r"^```yaml expfs.yaml\n(.*?)^```$", page, re.M | re.S)[1])
+    found = []
+    for resource in daemons, job:
+        pod = resource["spec"]["template"]["spec"]
+        [container], [volume] = pod["containers"], pod["volumes"]
+        [mount] = container["volumeMounts"]
+        equal((mount["name"], volume["hostPath"]["path"]), (volume["name"], "/srv/exp"))
+        found.append((resource["kind"], mount["mountPropagation"], container.get("securityContext")))
+    equal(found, [("DaemonSet", "Bidirectional", {"privileged": True}), ("Job", "HostToContainer", None)])
+    equal(daemons["spec"]["selector"]["matchLabels"], daemons["spec"]["template"]["metadata"]["labels"])
+
 
 if __name__ == "__main__":
     main()
