@@ -304,6 +304,59 @@ load export
     "$EXPFS_SRCDIR/tests/crash/exporter.py" --expfs "$EXPFS" --dir "$SCRATCH/crash" --rounds "$(long && echo 100 || echo 12)"
 }
 
+@test "killed at each rename of a directory's place being taken, in one step or two, it leaves a whole one" {
+    require_command strace
+    local when call
+    set_of 1 1
+    export_run
+    cp -r "$X" "$SCRATCH/old"
+    set_of 2 2
+    for call in renameat2 renameat; do
+        for when in 1 2 3 4; do
+            rm -rf "$X" "$STORE/exports"
+            cp -rp "$SCRATCH/old" "$X"
+            strace -f -o /dev/null -e trace=renameat,renameat2 -e inject=$call:signal=KILL:when=$when \
+                $([[ $call == renameat ]] && echo -e inject=renameat2:error=EINVAL) "$EXPFS" export "$R" "$X" || true
+            diff -rq "$X/latest" "$R/checkpoint-1" || diff -rq "$X/latest" "$R/checkpoint-2" || diff -rq "$X/.expfs-old-latest" "$R/checkpoint-1"
+            export_run
+            diff -r "$X/latest" "$R/checkpoint-2"
+            equal "$(ls -A "$X")" latest
+        done
+    done
+}
+
+@test "an interrupted export leaves the pair as it was, and no temporaries" {
+    require_command strace
+    two
+    export_run
+    cp -rp "$X" "$SCRATCH/old"
+    save step_3.pt 3
+    losses 3 0.1
+    background strace -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=2000000:when=1 "$EXPFS" export "$R" "$X" 2>"$SCRATCH/told"
+    wait_until test -e "$X/.expfs-part-latest.pt"
+    kill -INT "$(pgrep -P "$BG")"
+    wait_until no_process "$BG"
+    diff -r "$X" "$SCRATCH/old"
+    [[ $(cat "$SCRATCH/told") == *"stopped; what was there before is as it was" ]] || fail "$(cat "$SCRATCH/told")"
+    export_run
+    cmp "$X/best.pt" "$R/step_3.pt"
+}
+
+@test "who runs it owns what is in the folder" {
+    require_user
+    two
+    chown -R nobody "$R"
+    chmod 600 "$R"/*
+    export_run
+    equal "$(stat -c '%U %a' "$X/latest.pt")" "root 600"
+    umount_store
+    mkdir "$SCRATCH/own"
+    chown nobody "$SCRATCH/own"
+    chown -R nobody "$STORE"
+    as_nobody "$EXPFS" export r "$SCRATCH/own/folder" --store "$STORE"
+    equal "$(stat -c '%U' "$SCRATCH/own/folder/latest.pt")" nobody
+}
+
 # --- more files ---
 
 @test "--files adds files of the run by what they are, under their names" {

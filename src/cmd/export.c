@@ -1,6 +1,7 @@
 #include "cmd/export.h"
 
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,31 @@
 #include "util/progress.h"
 
 static const struct export_layout *const layouts[] = { &export_layout_pair, &export_layout_plain };
+
+static volatile sig_atomic_t signals;
+
+static void count_signal(int sig)
+{
+	signals++;
+}
+
+int export_signals(void)
+{
+	return signals;
+}
+
+static bool is_stopped(void)
+{
+	return signals > 0;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = count_signal }; /* without SA_RESTART: a sleep ends */
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+}
 
 static bool is_known(void *arg, uint64_t size, const uint8_t digest[DIGEST_SIZE])
 {
@@ -243,12 +269,13 @@ static enum op_exit run_all(struct export_job *j)
 
 	if (exit == OP_DONE)
 		exit = export_store_open(j);
+	catch_signals();
 	if (exit == OP_DONE && j->watch)
 		exit = export_watch(j, every, steps);
 	else if (exit == OP_DONE) {
 		exit = export_ask_answer(j);
 		if (exit == OP_DONE)
-			exit = export_pass(j, NULL, &why);
+			exit = export_pass(j, is_stopped, &why);
 	}
 	export_store_close(j, &exit);
 	return exit;
@@ -322,7 +349,8 @@ const struct command cmd_export = {
 		"checkpoint is a directory: for Drive, Dropbox, Syncthing, or to resume elsewhere.\n"
 		"Both are written beside, checked, synced, and renamed when both are there, so\n"
 		"that a pair that was whole stays so whatever happens. What is unchanged is not\n"
-		"written again. Nothing that another put there is replaced or removed.\n"
+		"written again. Nothing that another put there is replaced or removed; what export\n"
+		"puts there belongs to who runs it.\n"
 		"\n"
 		"  --files LIST     more files of the run: config,metrics,model,data,log\n"
 		"  --layout plain   all that is in the directory instead, as it is\n"

@@ -49,6 +49,9 @@ enum op_exit export_ask_answer(struct export_job *j);
 /* One pass; stop as of struct export. *ret_errno: why it failed, 0: not of the folder's file system. */
 enum op_exit export_pass(struct export_job *j, bool (*stop)(void), int *ret_errno);
 
+/* How many signals came that end an export: with the first a pass ends, leaving what was there; of a watch with the second. */
+int export_signals(void);
+
 /* Pass after pass. */
 enum op_exit export_watch(struct export_job *j, json_int_t every_s, json_int_t every_steps);
 

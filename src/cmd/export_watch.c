@@ -1,6 +1,5 @@
 /* Pass after pass, while there is something new. A look costs one question to the daemon, once a second. */
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,24 +12,9 @@
 #define EVERY_DEFAULT 600 /* seconds */
 #define WAIT_MAX 600      /* seconds between two tries where the folder takes nothing */
 
-static volatile sig_atomic_t signals;
-
-static void count_signal(int sig)
-{
-	signals++;
-}
-
 static bool stop_at_once(void)
 {
-	return signals > 1;
-}
-
-static void catch_signals(void)
-{
-	struct sigaction sa = { .sa_handler = count_signal }; /* without SA_RESTART: a sleep ends */
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
+	return export_signals() > 1;
 }
 
 struct watch {
@@ -129,7 +113,7 @@ static void follow_branch(struct export_job *j)
 static enum op_exit look(struct watch *w, bool *ret_on)
 {
 	enum op_exit exit;
-	bool removed, last = signals > 0;
+	bool removed, last = export_signals() > 0;
 
 	*ret_on = false;
 	if (!export_store_is_there(w->j)) {
@@ -161,10 +145,9 @@ enum op_exit export_watch(struct export_job *j, json_int_t every, json_int_t eve
 		log_msg("%s: is not mounted, so nothing in it changes; mount it, or export without --watch", j->a.target.store);
 		return OP_FAILED;
 	}
-	catch_signals();
 	while (exit == OP_DONE && on) {
 		exit = look(&w, &on);
-		if (exit == OP_DONE && on && !signals)
+		if (exit == OP_DONE && on && export_signals() == 0)
 			poll(NULL, 0, LOOK_MS);
 	}
 	free(w.seen);

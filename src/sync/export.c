@@ -9,6 +9,9 @@
 #include "util/io.h"
 #include "util/list.h"
 
+#define GROUP_UNITS 256
+#define GROUP_BYTES (64u << 20)
+
 int export_failed(struct export *e, const char *name, int r)
 {
 	if (r < 0 && !e->at)
@@ -124,7 +127,7 @@ static int place(struct export *e, struct export_unit *u)
 	r = folder_place(e->folder, u->part, u->name, u->kind == EXPORT_SET);
 	if (r == 0)
 		free(steal(&u->part));
-	return r < 0 ? r : folder_sync(e->folder, u->name);
+	return r;
 }
 
 static int touch(struct export *e, struct export_unit *u)
@@ -143,6 +146,35 @@ static int touch(struct export *e, struct export_unit *u)
 	return r;
 }
 
+static int place_one(struct export *e, struct export_unit *u)
+{
+	int r = 0;
+
+	if (u->action == EXPORT_WRITTEN)
+		r = place(e, u);
+	else if (u->action == EXPORT_TOUCHED)
+		r = touch(e, u);
+	return r < 0 ? export_failed(e, u->name, r) : remember(e, u, memory_settle);
+}
+
+/* Syncs the directories of what was placed, each once where they come one after the other. */
+static int sync_dirs(struct export *e, const struct export_unit *v, size_t n)
+{
+	const char *last = NULL;
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++) {
+		const char *slash = strrchr(v[i].name, '/');
+		size_t len = slash ? (size_t)(slash - v[i].name) + 1 : 0;
+
+		if (v[i].action != EXPORT_WRITTEN || (last && !strncmp(last, v[i].name, len) && !strchr(last + len, '/')))
+			continue;
+		last = v[i].name;
+		r = export_failed(e, last, folder_sync(e->folder, last));
+	}
+	return r;
+}
+
 /* What of a group is to be written appears when all of it is there. */
 static int run_group(struct export *e, struct export_unit *v, size_t n)
 {
@@ -156,18 +188,26 @@ static int run_group(struct export *e, struct export_unit *v, size_t n)
 			r = remember(e, &v[i], memory_expect);
 	if (r == 0)
 		memory_save(e->memory);
-	for (size_t i = 0; i < n && r == 0; i++) {
-		if (v[i].action == EXPORT_WRITTEN)
-			r = export_failed(e, v[i].name, place(e, &v[i]));
-		else if (v[i].action == EXPORT_TOUCHED)
-			r = export_failed(e, v[i].name, touch(e, &v[i]));
-		if (r == 0 && v[i].action != EXPORT_REFUSED)
-			r = remember(e, &v[i], memory_settle);
-	}
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = place_one(e, &v[i]);
+	if (r == 0)
+		r = sync_dirs(e, v, n);
 	for (size_t i = 0; i < n; i++)
 		if (v[i].part)
 			copy_remove(e->folder->fd, v[i].part);
 	return r;
+}
+
+/* How many of n units make a group, where none is asked for: the memory is saved for each. */
+static size_t group_size(const struct export_unit *v, size_t n)
+{
+	uint64_t bytes = 0;
+	size_t i = 0;
+
+	do
+		bytes += v[i].files->size;
+	while (++i < MIN(n, (size_t)GROUP_UNITS) && bytes < GROUP_BYTES);
+	return i;
 }
 
 /* Modes and times of directories, when nothing in them changes any more; those below come first. */
@@ -192,8 +232,10 @@ int export_run(struct export *e, size_t together)
 {
 	int r = run_group(e, e->units, MIN(together, e->n));
 
-	for (size_t i = together; i < e->n && r == 0; i++)
-		r = run_group(e, &e->units[i], 1);
+	for (size_t i = together, n; i < e->n && r == 0; i += n) {
+		n = group_size(&e->units[i], e->n - i);
+		r = run_group(e, &e->units[i], n);
+	}
 	if (r == 0)
 		r = finish_places(e);
 	memory_save(e->memory);

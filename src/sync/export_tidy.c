@@ -24,7 +24,7 @@ static int each_is_ours(void *arg, const char *name, const struct stat *st)
 /* A directory goes as a whole, so that a part of it is never taken for it; but not with files of others. 1: it went. */
 static int remove_whole(struct tidying *t, const char *dir)
 {
-	_cleanup_free_ char *part = folder_part(dir);
+	_cleanup_free_ char *part = folder_part(dir, 0);
 	const struct folder *f = t->e->folder;
 	int r;
 

@@ -141,7 +141,7 @@ static int write_twin(struct export *e, struct export_unit *u)
 	const struct export_unit *first = &e->units[u->twin];
 	struct export_file *f = u->files;
 
-	if (linkat(e->folder->fd, first->name, e->folder->fd, u->part, 0) < 0)
+	if (linkat(e->folder->fd, first->part ? first->part : first->name, e->folder->fd, u->part, 0) < 0)
 		return write_file(e, f, e->folder->fd, u->part);
 	f->size = first->files->size;
 	memcpy(f->digest, first->files->digest, DIGEST_SIZE);
@@ -150,7 +150,7 @@ static int write_twin(struct export *e, struct export_unit *u)
 
 int export_write(struct export *e, struct export_unit *u)
 {
-	u->part = folder_part(u->name);
+	u->part = folder_part(u->name, (size_t)(u - e->units));
 	if (!u->part)
 		return -ENOMEM;
 	return u->kind == EXPORT_SET   ? write_dir(e, u) :

@@ -54,9 +54,14 @@ static char *beside(const char *prefix, const char *name)
 	return asprintf(&ret, "%s%.*s", prefix, (int)n, last(name)) < 0 ? NULL : ret;
 }
 
-char *folder_part(const char *name)
+char *folder_part(const char *name, size_t number)
 {
-	return beside(PORTABLE_PART, name);
+	char prefix[64];
+
+	if (!strchr(name, '/'))
+		return beside(PORTABLE_PART, name);
+	snprintf(prefix, sizeof(prefix), PORTABLE_PART "%zu%%2F", number); /* which no name at the top has in it */
+	return beside(prefix, name);
 }
 
 int folder_sync(const struct folder *f, const char *name)
@@ -112,9 +117,15 @@ int folder_make_above(const struct folder *f, const char *name)
 	if (!path)
 		return -ENOMEM;
 	for (char *p = path; (p = strchr(p, '/')) != NULL; *p++ = '/') {
+		struct stat st;
+
 		*p = 0;
-		if (mkdirat(f->fd, path, 0777) < 0 && errno != EEXIST)
+		if (mkdirat(f->fd, path, 0777) == 0)
+			continue;
+		if (errno != EEXIST || fstatat(f->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			return -errno;
+		if (!S_ISDIR(st.st_mode)) /* a link might lead out of the folder */
+			return -ENOTDIR;
 	}
 	return 0;
 }

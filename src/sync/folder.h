@@ -25,8 +25,9 @@ void folder_close(struct folder *f);
 /* Removes what an export that was killed left, and gives a directory back its name. */
 int folder_mend(const struct folder *f);
 
-/* The name under which something is written before it gets its own; to be freed. */
-char *folder_part(const char *name);
+/* The name under which something is written before it gets its own, where that lies below the folder's top with a number that tells it
+ * from others; to be freed. */
+char *folder_part(const char *name, size_t number);
 
 /* What is written under the name part, synced, becomes name, whose directory is made where it is not there; then folder_sync(). */
 int folder_place(const struct folder *f, const char *part, const char *name, bool is_dir);

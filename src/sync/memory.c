@@ -72,6 +72,26 @@ static int lock(struct memory *m, const char *dest, long *ret_pid)
 	return 0;
 }
 
+/* Does it stay in the folder? A file is removed by what is remembered. */
+static bool is_inside(const char *name)
+{
+	while (*name) {
+		size_t n = strcspn(name, "/");
+
+		if (n == 0 || (n == 1 && *name == '.') || (n == 2 && !strncmp(name, "..", 2)))
+			return false;
+		name += n + (name[n] == '/');
+	}
+	return true;
+}
+
+static int drop_outside(void *arg, const char *name)
+{
+	if (!is_inside(name))
+		memory_forget(arg, name);
+	return 0;
+}
+
 static void load(struct memory *m)
 {
 	_cleanup_free_ char *text = NULL;
@@ -85,6 +105,7 @@ static void load(struct memory *m)
 	if (json_integer_value(json_object_get(root, "format")) == MEMORY_FORMAT && json_is_object(files)) {
 		json_decref(m->files);
 		m->files = json_incref(files);
+		memory_each(m, drop_outside, m);
 	}
 	json_decref(root);
 }

@@ -164,7 +164,7 @@ static int try_letters(json_t *taken, const char *name, size_t letters, char **r
 
 	if (r < 0)
 		return r;
-	if (strlen(mapped) > PORTABLE_MAX)
+	if (!*mapped || strlen(mapped) > PORTABLE_MAX)
 		return 0;
 	folded = fold(mapped);
 	if (!folded)

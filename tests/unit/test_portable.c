@@ -136,6 +136,22 @@ static void test_foreign(void **state)
 	}
 }
 
+static void test_paths(void **state)
+{
+	static const char *const paths[] = { "A:", "a:", "a:/x?", "a:/y", "b", "b/CON/deep", "", "/top" };
+	static const char *const wanted[] = { "A%3A", "%61%3A", "%61%3A/x%3F", "%61%3A/y", "b", "b/%43ON/deep", NULL, NULL };
+	char *to[ARRAY_SIZE(paths)];
+
+	assert_int_equal(portable_map_paths(paths, ARRAY_SIZE(paths), to), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		if (wanted[i])
+			assert_string_equal(to[i], wanted[i]);
+		else
+			assert_null(to[i]);
+		free(to[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +162,7 @@ int main(void)
 		TEST("a name that gets too long is refused", test_length),
 		TEST("names that differ in case alone become names that differ otherwise", test_case),
 		TEST("of long names that differ in case alone one is kept", test_case_length),
+		TEST("of paths each name of each directory is mapped, and none leads out", test_paths),
 		TEST("names that no mapping made are left as they are", test_foreign),
 	};
 
