@@ -170,21 +170,28 @@ static json_t *read_told(const struct call *c, const char *name)
 	return asprintf(&path, "%s/.expfs/%s", c->where.point, name) < 0 ? NULL : json_load_file(path, 0, NULL);
 }
 
-/* Branches whose runs lie at what the source became or below it, and the experiments on them. */
+static bool is_of(const json_t *places, const char *run)
+{
+	const json_t *p;
+	size_t i;
+
+	json_array_foreach (places, i, p)
+		if (!strcmp(cmd_string(p, "path"), run))
+			return true;
+	return false;
+}
+
+/* The branches of the runs and roots that came, and the experiments on them. */
 static void tell_branches(struct call *c, const json_t *status, const json_t *lineage)
 {
-	const char *dest = cmd_string(c->told, "dest");
-	size_t n = strcmp(dest, "/") ? strlen(dest) : 0, i, k;
+	size_t i, k;
 	json_t *names = json_array();
 	const json_t *b, *e, *name;
 	json_int_t experiments = 0;
 
-	json_array_foreach (json_object_get(status, "branches"), i, b) {
-		const char *run = cmd_string(b, "run");
-
-		if (!strncmp(run, dest, n) && (run[n] == '/' || !run[n]))
+	json_array_foreach (json_object_get(status, "branches"), i, b)
+		if (is_of(json_object_get(c->told, "places"), cmd_string(b, "run")))
 			json_array_append(names, json_object_get(b, "name"));
-	}
 	json_array_foreach (json_object_get(lineage, "experiments"), i, e) {
 		bool on = false;
 
