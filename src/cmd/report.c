@@ -10,6 +10,7 @@
 #include "page/page.h"
 #include "util/io.h"
 #include "util/log.h"
+#include "util/progress.h"
 
 #define DEFAULT_FILE "report.html"
 
@@ -91,6 +92,7 @@ static int run(int argc, char **argv)
 		return exit;
 	if (argc - optind > (a.json ? 0 : 1))
 		return cmd_bad_operands(&cmd_report);
+	progress_enable();
 	exit = open_target(&a, file);
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "report");

@@ -261,14 +261,27 @@ static void put_chart(FILE *f, const json_t *report, const json_t *curve)
 	chart_free(&c);
 }
 
+static size_t place_in(const json_t *names, const char *name)
+{
+	size_t n = json_array_size(names), i = 0;
+
+	while (i < n && (!json_is_string(json_array_get(names, i)) || strcmp(json_string_value(json_array_get(names, i)), name) != 0))
+		i++;
+	return i;
+}
+
 size_t page_style_of(const json_t *report, const char *branch)
 {
-	const json_t *branches = json_object_get(json_object_get(report, "curves"), "branches"), *name;
-	size_t i;
+	const json_t *drawn = json_object_get(json_object_get(report, "curves"), "branches"), *b;
+	size_t n = json_array_size(drawn), style = place_in(drawn, branch), i;
 
-	json_array_foreach (branches, i, name)
-		if (json_is_string(name) && i < PAGE_STYLES && !strcmp(json_string_value(name), branch))
-			return i;
+	if (style < n)
+		return MIN(style, (size_t)PAGE_STYLES);
+	json_array_foreach (json_object_get(json_object_get(report, "status"), "branches"), i, b) {
+		if (style >= PAGE_STYLES || !strcmp(out_get(b, "name"), branch))
+			return MIN(style, (size_t)PAGE_STYLES);
+		style += place_in(drawn, out_get(b, "name")) == n;
+	}
 	return PAGE_STYLES;
 }
 

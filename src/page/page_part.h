@@ -17,7 +17,7 @@ void page_checkpoints(FILE *f, const json_t *report);
 void page_changes(FILE *f, const json_t *report);
 void page_selections(FILE *f, const json_t *report);
 
-/* The place of a branch among those that have curves, which is its style in the whole page; PAGE_STYLES: it has none. */
+/* The style of a branch in the whole page: its place among those that have curves, or behind them; PAGE_STYLES: it has none. */
 size_t page_style_of(const json_t *report, const char *branch);
 
 #endif

@@ -263,6 +263,21 @@ static json_t *experiment(int i, int parent)
 			 "0.00012345", "to", "0.00054321");
 }
 
+static void a_branch_has_one_colour_in_the_whole_page(void **state)
+{
+	json_t *report = parse(sample), *of_other = experiment(5, -1);
+	char *page;
+
+	json_array_set_new(json_object_get(of_other, "branches"), 0, json_string("gone"));
+	json_array_append_new(json_object_get(report, "experiments"), of_other);
+	json_array_append_new(json_object_get(report, "experiments"), experiment(6, -1));
+	page = page_of(report);
+	assert_in(page, "<path class=\"s c0\" d=\"M0 0l");
+	assert_in(page, "<circle class=\"h c0\"");
+	assert_in(page, "<circle class=\"o c1\"");
+	free(page);
+}
+
 static void parents_that_lead_round_are_no_trouble(void **state)
 {
 	json_t *report = parse(sample), *list = json_array();
@@ -332,6 +347,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_seen_is_written_out),
 		cmocka_unit_test(a_long_text_is_cut_between_characters),
 		cmocka_unit_test(what_is_of_another_type_is_left_out),
+		cmocka_unit_test(a_branch_has_one_colour_in_the_whole_page),
 		cmocka_unit_test(parents_that_lead_round_are_no_trouble),
 		cmocka_unit_test(a_page_of_very_much_is_bounded),
 	};
