@@ -41,8 +41,8 @@ hf_run() {
     old "$1/config.yaml" 5000
 }
 
-# same A B: equal in names, kinds, bytes, modes, owners, links and times
-same() { equal "$(rsync -aHSn --checksum --modify-window=-1 --delete --itemize-changes "$1/" "$2/")" "" "what differs in $2"; }
+# same A B [OPTION…]: equal in names, kinds, bytes, modes, owners, links and times; with -O not in times of directories
+same() { equal "$(rsync -aHSni "${@:3}" --checksum --modify-window=-1 --delete "$1/" "$2/")" "" "what differs in $2"; }
 
 # everything DIR: its names and what a copy of it could change, of files also when they were read
 everything() { find "$1" \( -type f -printf '%A@ ' -o -true \) -printf '%P %y %m %s %T@ %C@ %n\n' | sort; }

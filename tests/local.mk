@@ -114,6 +114,7 @@ bats_tests = \
 	tests/manual.bats \
 	tests/import.bats \
 	tests/report.bats \
+	tests/export_weightslab.bats \
 	tests/readme.bats \
 	tests/links.bats \
 	tests/recipes.bats \

@@ -14,7 +14,7 @@
 #include "util/log.h"
 #include "util/progress.h"
 
-static const struct export_layout *const layouts[] = { &export_layout_pair, &export_layout_plain };
+static const struct export_layout *const layouts[] = { &export_layout_pair, &export_layout_plain, &export_layout_weightslab };
 
 static volatile sig_atomic_t signals;
 
@@ -289,11 +289,11 @@ static enum op_exit check_options(struct export_job *j)
 		if (!strcmp(name, layouts[i]->name))
 			j->layout = layouts[i];
 	if (!j->layout)
-		log_msg("%s: is no layout; there are pair, plain; see: expfs help export", name);
+		log_msg("%s: is no layout; there are pair, plain, weightslab; see: expfs help export", name);
 	else if (j->files && !export_files_are_known(j->files))
 		log_msg("%s: names other files than config, metrics, model, data, log; see: expfs help export", j->files);
 	else if (j->files && j->layout != &export_layout_pair)
-		log_msg("export: --files is for the layout pair; plain has all files");
+		log_msg("export: --files is for the layout pair; others have all that belongs to them");
 	else if ((j->every || j->every_steps) && !j->watch)
 		log_msg("export: --every and --every-steps are for --watch");
 	else if (j->every && seconds(j->every) < 0)
@@ -342,7 +342,7 @@ static int run(int argc, char **argv)
 const struct command cmd_export = {
 	.name = "export",
 	.run = run,
-	.usage = "BRANCH|DIR DEST [--files LIST] [--layout pair|plain] [--watch [--every TIME] [--every-steps N]] [--store DIR] [--json]",
+	.usage = "BRANCH|DIR DEST [--files LIST] [--layout pair|plain|weightslab] [--watch [--every TIME] [--every-steps N]] [--store DIR] [--json]",
 	.summary = "keep latest and best outside",
 	.help = "Puts the latest and the best checkpoint of a branch, or of those in a directory,\n"
 		"into the folder DEST, as latest.EXT and best.EXT, or latest/ and best/ where a\n"
@@ -354,6 +354,9 @@ const struct command cmd_export = {
 		"\n"
 		"  --files LIST     more files of the run: config,metrics,model,data,log\n"
 		"  --layout plain   all that is in the directory instead, as it is\n"
+		"  --layout weightslab   a tree that WeightsLab opens and resumes from: an experiment\n"
+		"                   root, or one made up of the branch of a run, with the checkpoints\n"
+		"                   that it can load\n"
 		"  --watch          export again when there is something new, until interrupted\n"
 		"                   or the run is removed; not more often than\n"
 		"  --every TIME     30s, 10m (if nothing is said) or 1h; or once\n"

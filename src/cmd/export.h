@@ -16,7 +16,7 @@ struct export_layout {
 	bool tidy_first;
 	export_keep_fn keep; /* as of export_tidy(); its arg is the job */
 };
-extern const struct export_layout export_layout_pair, export_layout_plain;
+extern const struct export_layout export_layout_pair, export_layout_plain, export_layout_weightslab;
 
 struct export_job {
 	struct ask a;
@@ -65,6 +65,44 @@ int export_map(struct export_job *j, const char *const *paths, size_t n, char **
 /* Adds files of the run beside the checkpoints, by the roles in j->files. */
 enum op_exit export_fill_beside(struct export_job *j, struct export *e);
 bool export_files_are_known(const char *files);
+
+/* The complete versions of a path of the store, as of the operation versions; NULL: none is known. */
+json_t *export_versions(struct export_job *j, const char *path);
+
+/* Adds one of them, or a text that is taken over, as a file; the name is taken over. Opens one, or reads it, with a NUL behind it, to
+ * be freed; -EFBIG: there is more than max. */
+int export_version_add(struct export *e, const char *path, const json_t *version, char *name);
+int export_version_open(const struct export_job *j, const char *path, const json_t *version);
+int export_version_read(const struct export_job *j, const char *path, const json_t *version, size_t max, char **ret);
+int export_text_add(struct export *e, char *text, int64_t mtime, char *name);
+
+/* A directory with all that is in it, for layouts: export_tree_read(), export_tree_add(), export_tree_clear(). */
+struct export_tree {
+	struct export_job *j;
+	const struct export_choice *choice; /* or NULL: all as it is */
+	void *arg;  /* of these */
+	size_t top; /* bytes of the directory's path in the store, with the slash */
+	struct export_tree_entry {
+		char *path; /* below the directory */
+		json_t *entry;
+	} *v;
+	size_t n;
+};
+
+/* What a layout has otherwise. */
+struct export_choice {
+	/* Is it to be there, and what is in it? path is below the directory. */
+	bool (*takes)(struct export_tree *t, const json_t *entry, const char *path);
+	/* When: 0 as it is, before all others; up to turns by add, which takes the name over. */
+	unsigned (*turn)(struct export_tree *t, const json_t *entry, const char *path);
+	unsigned turns;
+	int (*add)(struct export_tree *t, struct export *e, const json_t *entry, char *name);
+};
+
+enum op_exit export_tree_read(struct export_tree *t);
+enum op_exit export_tree_add(struct export_tree *t, struct export *e);
+void export_tree_clear(struct export_tree *t);
+#define _cleanup_export_tree_ _cleanup_(export_tree_clear)
 
 /* Walks the directories below one: fn is called for the entries of each. Ends early with what it returns other than 0. */
 typedef int (*export_entry_fn)(void *arg, const json_t *entry, const char *path, bool *ret_enter);

@@ -8,34 +8,27 @@
 #include "util/list.h"
 #include "util/log.h"
 
-struct tree {
-	struct export_job *j;
-	size_t top; /* bytes of the directory's path, with the slash */
-	struct tree_entry {
-		char *path; /* below the directory */
-		json_t *entry;
-	} *v;
-	size_t n;
-};
-
 static int add_entry(void *arg, const json_t *entry, const char *path, bool *ret_enter)
 {
-	struct tree *t = arg;
-	struct tree_entry *v = array_grow(t->v, t->n, sizeof(*v));
+	struct export_tree *t = arg;
+	struct export_tree_entry *v;
 
 	*ret_enter = true;
+	if (t->choice && !t->choice->takes(t, entry, path + t->top))
+		return *ret_enter = false;
+	v = array_grow(t->v, t->n, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
 	t->v = v;
-	v[t->n] = (struct tree_entry){ .path = strdup(path + t->top), .entry = json_incref((json_t *)(uintptr_t)entry) };
+	v[t->n] = (struct export_tree_entry){ .path = strdup(path + t->top), .entry = json_incref((json_t *)(uintptr_t)entry) };
 	return v[t->n++].path ? 0 : -ENOMEM;
 }
 
 /* As a path with the names of a directory together: a slash comes before all other bytes. */
 static int by_path(const void *pa, const void *pb)
 {
-	const unsigned char *a = (const unsigned char *)((const struct tree_entry *)pa)->path;
-	const unsigned char *b = (const unsigned char *)((const struct tree_entry *)pb)->path;
+	const unsigned char *a = (const unsigned char *)((const struct export_tree_entry *)pa)->path;
+	const unsigned char *b = (const unsigned char *)((const struct export_tree_entry *)pb)->path;
 
 	while (*a && *a == *b) {
 		a++;
@@ -102,7 +95,7 @@ static void say_left_out(const char *path, const char *why)
 	log_msg("%s: %s; it is left out", path, why);
 }
 
-static int add_link(struct tree *t, struct export *e, const struct tree_entry *v, char *name)
+static int add_link(struct export_tree *t, struct export *e, const struct export_tree_entry *v, char *name)
 {
 	char *target = get_target(v->entry);
 	bool inside = target && stays_inside(v->path, target);
@@ -130,7 +123,7 @@ static int add_link(struct tree *t, struct export *e, const struct tree_entry *v
 }
 
 /* The files with several names, by inode: {number: the unit that is the first}. */
-static int add_file(json_t *twins, struct export *e, const struct tree_entry *v, char *name)
+static int add_file(json_t *twins, struct export *e, const struct export_tree_entry *v, char *name)
 {
 	char key[24];
 	const json_t *first;
@@ -148,7 +141,7 @@ static int add_file(json_t *twins, struct export *e, const struct tree_entry *v,
 	return r;
 }
 
-static int add_one(struct tree *t, struct export *e, json_t *twins, const struct tree_entry *v, char *name)
+static int add_one(struct export_tree *t, struct export *e, json_t *twins, const struct export_tree_entry *v, char *name)
 {
 	mode_t mode = (mode_t)cmd_number(v->entry, "mode");
 
@@ -163,7 +156,7 @@ static int add_one(struct tree *t, struct export *e, json_t *twins, const struct
 	return 0;
 }
 
-static int add_all(struct tree *t, struct export *e)
+static int add_all(struct export_tree *t, struct export *e)
 {
 	const char **paths = calloc(t->n + 1, sizeof(*paths));
 	char **names = calloc(t->n + 1, sizeof(*names));
@@ -176,9 +169,15 @@ static int add_all(struct tree *t, struct export *e)
 		paths[i] = t->v[i].path;
 	if (r == 0)
 		r = export_map(t->j, paths, t->n, names);
-	for (size_t i = 0; i < t->n && r == 0; i++)
-		if (names[i])
-			r = add_one(t, e, twins, &t->v[i], steal(&names[i]));
+	for (unsigned turn = 0; turn <= (t->choice ? t->choice->turns : 0) && r == 0; turn++)
+		for (size_t i = 0; i < t->n && r == 0; i++) {
+			unsigned own = t->choice ? t->choice->turn(t, t->v[i].entry, t->v[i].path) : 0;
+
+			if (names[i] && own == turn && turn > 0)
+				r = t->choice->add(t, e, t->v[i].entry, steal(&names[i]));
+			else if (names[i] && own == turn)
+				r = add_one(t, e, twins, &t->v[i], steal(&names[i]));
+		}
 	for (size_t i = 0; i < t->n && names; i++)
 		free(names[i]);
 	free(names);
@@ -187,27 +186,41 @@ static int add_all(struct tree *t, struct export *e)
 	return r;
 }
 
-static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_together)
+enum op_exit export_tree_read(struct export_tree *t)
 {
-	_cleanup_free_ char *dir = reply_get_path(json_object_get(j->answer, "dir"));
-	struct tree t = { .j = j };
-	enum op_exit exit;
+	_cleanup_free_ char *dir = reply_get_path(json_object_get(t->j->answer, "dir"));
 
-	*ret_together = 0;
 	if (!dir)
 		return OP_FAILED;
-	t.top = strlen(dir) + (*dir != 0);
-	exit = export_walk(j, dir, add_entry, &t);
-	if (exit == OP_DONE && add_all(&t, e) < 0) {
+	t->top = strlen(dir) + (*dir != 0);
+	return export_walk(t->j, dir, add_entry, t);
+}
+
+enum op_exit export_tree_add(struct export_tree *t, struct export *e)
+{
+	int r = add_all(t, e);
+
+	if (r == -ENOMEM)
 		log_msg("export: memory is short");
-		exit = OP_FAILED;
+	return r < 0 ? OP_FAILED : OP_DONE;
+}
+
+void export_tree_clear(struct export_tree *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		free(t->v[i].path);
+		json_decref(t->v[i].entry);
 	}
-	for (size_t i = 0; i < t.n; i++) {
-		free(t.v[i].path);
-		json_decref(t.v[i].entry);
-	}
-	free(t.v);
-	return exit;
+	free(t->v);
+}
+
+static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_together)
+{
+	_cleanup_export_tree_ struct export_tree t = { .j = j };
+	enum op_exit exit = export_tree_read(&t);
+
+	*ret_together = 0;
+	return exit == OP_DONE ? export_tree_add(&t, e) : exit;
 }
 
 const struct export_layout export_layout_plain = { .name = "plain", .fill = fill, .tidy_first = true };

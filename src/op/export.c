@@ -132,6 +132,29 @@ static int find_dir(struct expfs *ex, const char *path, uint64_t *ret_ino, bool 
 	return r;
 }
 
+static int read_entry(struct expfs *ex, const struct entry *e, json_t **ret)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct inode_row row;
+	int r = expfs_inode_get(ex, db, e->d.ino, &row);
+
+	if (r == 0)
+		*ret = entry_json(ex, db, &row, e->path);
+	return r < 0 ? r : *ret ? 0 : -ENOMEM;
+}
+
+/* Of a file of weights also whether it is a complete one. */
+static int add_entry(struct expfs *ex, const struct entry *e, json_t *list)
+{
+	struct checkpoint_state c = { .complete = false };
+	json_t *j = NULL;
+	int r = read_entry(ex, e, &j);
+
+	if (r == 0 && !strcmp(json_string_value(json_object_get(j, "role")), "WEIGHTS") && S_ISREG(e->row.mode))
+		json_object_set_new(j, "complete", json_boolean(checkpoint_state_of(ex, e->d.ino, &c) == 0 && c.complete));
+	return r == 0 && json_array_append_new(list, j) < 0 ? -ENOMEM : r;
+}
+
 enum op_exit op_list(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
 	_cleanup_entries_ struct entries e = { 0 };
@@ -149,12 +172,7 @@ enum op_exit op_list(struct expfs *ex, const struct op_caller *caller, const jso
 		return reply_error(ret, OP_FAILED, "/%s: %s", path, strerror(-r));
 	list = json_array();
 	for (size_t i = 0; i < e.n; i++) {
-		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
-		struct inode_row row;
-
-		r = expfs_inode_get(ex, db, e.v[i].d.ino, &row);
-		if (r == 0)
-			r = json_array_append_new(list, entry_json(ex, db, &row, e.v[i].path)) < 0 ? -ENOMEM : 0;
+		r = add_entry(ex, &e.v[i], list);
 		if (r < 0 && r != -ESTALE) { /* it was removed meanwhile */
 			json_decref(list);
 			return reply_error(ret, OP_FAILED, "/%s: %s", e.v[i].path, strerror(-r));

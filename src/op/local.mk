@@ -12,7 +12,7 @@ libexpfs_a_SOURCES += \
 	src/op/log.c \
 	src/op/show.c \
 	src/op/history.c \
-	src/op/export.c \
+	src/op/export.c src/op/export_versions.c \
 	src/op/forget.c \
 	src/op/commit.c \
 	src/op/signal.c \

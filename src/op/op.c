@@ -18,6 +18,7 @@ static const struct {
 	{ "fsck", op_fsck },
 	{ "history", op_history },
 	{ "known", op_known },
+	{ "versions", op_versions },
 	{ "list", op_list },
 	{ "load", op_load },
 	{ "log", op_log },

@@ -3,15 +3,18 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "exp/checkpoint.h"
 #include "exp/path.h"
 #include "store/object.h"
+#include "util/io.h"
 
 void supply_ref_free(struct supply_ref *r)
 {
 	free(r->path);
 	free(r->name);
+	free(r->text);
 }
 
 static int open_mounted(const struct supply *s, const struct supply_ref *r, int *ret_fd)
@@ -50,7 +53,21 @@ static int open_object(const struct supply *s, const struct supply_ref *r, int *
 	return x;
 }
 
+static int open_text(const char *text, int *ret_fd)
+{
+	_cleanup_close_ int fd = memfd_create("expfs", MFD_CLOEXEC);
+	ssize_t n = fd < 0 ? -errno : io_pwrite(fd, text, strlen(text), 0);
+
+	if (n < 0)
+		return (int)n;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
 int supply_open(const struct supply *s, const struct supply_ref *r, int *ret_fd)
 {
+	if (r->text)
+		return open_text(r->text, ret_fd);
 	return s->point ? open_mounted(s, r, ret_fd) : open_object(s, r, ret_fd);
 }

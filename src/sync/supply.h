@@ -18,6 +18,7 @@ struct supply_ref {
 	uint64_t n;
 	bool is_dir;
 	bool follow;     /* of a mount, what the link at the path leads to */
+	char *text;      /* not NULL: this, and nothing of the store */
 	uint64_t object; /* 0: empty */
 };
 void supply_ref_free(struct supply_ref *r);
