@@ -49,14 +49,20 @@ static void put_label(FILE *f, const char *key, const char *value, bool more)
 	fputs("\"", f);
 }
 
+/* With as few digits as tell it from all others. */
 static void put_number(FILE *f, const char *before, double value)
 {
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.15g", value);
+	if (strtod(text, NULL) != value)
+		snprintf(text, sizeof(text), "%.17g", value);
 	if (isnan(value))
 		fprintf(f, "%s NaN\n", before);
 	else if (isinf(value))
 		fprintf(f, "%s %sInf\n", before, value < 0 ? "-" : "+");
 	else
-		fprintf(f, "%s %.17g\n", before, value);
+		fprintf(f, "%s %s\n", before, text);
 }
 
 static void put(FILE *f, const char *name, const char *type, const char *help, double value)
@@ -129,17 +135,18 @@ static void put_warnings(const struct metrics *m)
 	static const char *const kinds[] = { "read-only", "config", "full", "power-cut", "damaged", "kernel", "collision", "torn",
 					     "mixed", "waiting", "duplicate-step", "label", "hp-unparsable", "manifest-lost",
 					     "state-unknown-hash" };
-	const json_t *warnings = json_object_get(m->status, "warnings"), *w;
+	_cleanup_json_ json_t *counts = json_object();
+	json_t *w, *n;
+	const char *kind;
 	size_t i;
 
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
+		json_object_set_new(counts, kinds[k], json_integer(0));
+	json_array_foreach (json_object_get(m->status, "warnings"), i, w)
+		json_object_set_new(counts, text(w, "kind"), json_integer(1 + (json_int_t)number(counts, text(w, "kind"))));
 	put_family(m->f, "warnings", "gauge", "Warnings of expfs status, up to 1000 in all.");
-	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
-		unsigned n = 0;
-
-		json_array_foreach (warnings, i, w)
-			n += !strcmp(text(w, "kind"), kinds[k]);
-		put_of(m->f, "warnings", "kind", kinds[k], n);
-	}
+	json_object_foreach (counts, kind, n)
+		put_of(m->f, "warnings", "kind", kind, json_number_value(n));
 }
 
 static void put_best(const struct metrics *m)

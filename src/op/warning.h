@@ -1,5 +1,5 @@
 /* What status warns of: {"kind", "path", "text"}, the path null where it is about
- * the store. Kinds: read-only, config, full, power-cut, damaged, collision, torn, mixed, waiting, duplicate-step, label,
+ * the store. Kinds: read-only, config, full, power-cut, damaged, kernel, collision, torn, mixed, waiting, duplicate-step, label,
  * hp-unparsable, manifest-lost, state-unknown-hash. */
 #ifndef EXPFS_OP_WARNING_H
 #define EXPFS_OP_WARNING_H
