@@ -117,3 +117,25 @@ PY
     equal "${lines[0]}" "same same same"
     equal "${lines[1]}" "same ESTALE same"
 }
+
+# file_of PAGE NAME: what the page prints as the file of that name
+file_of() { sed -n "/^\`\`\`[a-z]* $2\$/,/^\`\`\`\$/p" "$EXPFS_SRCDIR/doc/recipes/$1.md" | sed '1d;$d'; }
+
+served() {
+    python3 -c 'import sys, urllib.request as u; print(u.urlopen(f"http://127.0.0.1:{sys.argv[1]}/metrics").read().decode())' \
+        "$1" >"$SCRATCH/served" 2>/dev/null
+}
+
+@test "metrics are written for node_exporter, and served, as the recipe for Prometheus prints it" {
+    local port
+    mount_store
+    file_of prometheus export-metrics >"$SCRATCH/export-metrics"
+    file_of prometheus serve-metrics.py >"$SCRATCH/serve-metrics.py"
+    sh "$SCRATCH/export-metrics" "$MNT" "$SCRATCH/expfs.prom"
+    grep -q '^# TYPE expfs_' "$SCRATCH/expfs.prom"
+    [[ ! -e $SCRATCH/expfs.prom.new ]]
+    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    background python3 "$SCRATCH/serve-metrics.py" "$MNT" "$port" 2>/dev/null
+    wait_until served "$port"
+    equal "$(grep '^# TYPE' "$SCRATCH/served")" "$(grep '^# TYPE' "$SCRATCH/expfs.prom")"
+}
