@@ -30,4 +30,5 @@ dist_man_MANS = \
 EXTRA_DIST += doc/architecture.md doc/experiments.md doc/format.md doc/reliability.md doc/performance.md doc/cases.md doc/recovery.md doc/conformance.md
 EXTRA_DIST += doc/recipes/README.md doc/recipes/torch.md doc/recipes/lightning.md doc/recipes/trainer.md \
 	doc/recipes/weightslab.md doc/recipes/torchlingo.md doc/recipes/containers.md doc/recipes/kubernetes.md \
-	doc/recipes/nfs.md doc/recipes/systemd.md doc/recipes/prometheus.md
+	doc/recipes/nfs.md doc/recipes/systemd.md doc/recipes/prometheus.md \
+	doc/recipes/colab.md doc/recipes/colab.ipynb
