@@ -263,10 +263,16 @@ $second"
     equal "$(line | wc -l)" 3
 }
 
+# In a copy of the database: whoever asks the daemon finds it out.
+found_out() {
+    cp "$STORE"/expfs.db{,-wal} "$SCRATCH"
+    [[ $(STORE=$SCRATCH row "SELECT count(*) FROM line") == 1 ]]
+}
+
 @test "the keeper finds out experiments by itself" {
     echo 'lr: 0.1' >"$R/config.yaml"
     weights "$R/step_1.safetensors" w
-    sleep 5
+    wait_until found_out
     equal "$(line)" "$(hp '{"lr": 0.1}')$(model w)$NONE"
 }
 

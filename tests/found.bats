@@ -155,7 +155,8 @@ PY
     store_init
     mount_store
     echo content >"$D/a"
-    for i in 1 2 3 4 5 6; do sleep 1; done # until it is synced
+    wait_until is_synced
+    sleep 3 # and the names
     echo x >"/sys/fs/ext4/$device/trigger_fs_error"
     equal "$(cat "$D/a")" content
     equal "$(errno_of mkdir "$D/new")" "Read-only file system"

@@ -319,6 +319,11 @@ space() {
         python3 -c 'import json, sys; print(json.load(sys.stdin)["space"][sys.argv[1]])' "$1"
 }
 
+# is_synced: of what was closed the disk has the contents
+is_synced() {
+    "$EXPFS" status "$MNT" --json 3>&- | python3 -c 'import json, sys; sys.exit(json.load(sys.stdin)["background"]["unsynced"])'
+}
+
 # xattr PATH NAME: the value, or nothing if there is none
 xattr() {
     python3 -c '

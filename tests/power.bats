@@ -146,7 +146,8 @@ is_only() { # PATH SIZE LETTER
     bytes "$D/step_1.pt" 3000000 1
     bytes "$D/tmp" 3000000 2
     mv "$D/tmp" "$D/step_1.pt"
-    sleep 6
+    wait_until is_synced
+    sleep 3 # and the names
     power_cut
     is_bytes "$D/step_1.pt" 3000000 2
 }
