@@ -168,7 +168,7 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     echo secret >"$S/hf/secret"
     chmod 600 "$S/hf/secret" "$S/hf/checkpoint-200/model.bin"
     refused 3 "${AS_NOBODY[@]}" "$EXPFS" import "$S/hf" "$MNT"
-    [[ $MESSAGE == *"3 could not be brought"* ]]
+    [[ $MESSAGE == *"3 could not be brought as they are"* ]]
     grep -q '^left out  secret: Permission denied' "$SCRATCH/out"
     grep -q '^left out  checkpoint-200: is not whole' "$SCRATCH/out"
     not test -e "$MNT/runs/hf/checkpoint-200" # not without its model
@@ -177,6 +177,20 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     as_nobody "$EXPFS" import "$S/hf" "$MNT" 3>&-
     diff -r "$S/hf" "$MNT/runs/hf"
     equal "$(steps hf)" "100 200 "
+}
+
+@test "a file that is written after it was copied is told, as what belongs to it may not fit" {
+    mkdir "$S/x"
+    bytes "$S/x/loggers.duckdb" 1000 1
+    bytes "$S/x/loggers.duckdb.wal" 1000 2
+    while :; do
+        echo x >>"$S/x/loggers.duckdb.wal"
+        sleep 0.01
+    done 3>&- &
+    PIDS+=($!)
+    refused 3 "$EXPFS" import "$S/x" "$MNT"
+    grep -Eq '^left out  loggers.duckdb.wal: (is|has been) written ' "$SCRATCH/out"
+    not grep -q 'loggers.duckdb:' "$SCRATCH/out"
 }
 
 grows() { (($(stat -c %s "$1") > 20000000)); }

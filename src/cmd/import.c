@@ -261,7 +261,7 @@ static enum op_exit import(struct call *c)
 	print(c);
 	if (c->im->tree->n_lost == 0)
 		return OP_DONE;
-	log_msg("%s: %zu could not be brought, as is told; mend that and import again", c->where.source, c->im->tree->n_lost);
+	log_msg("%s: %zu could not be brought as they are, which is told; mend that, and import again", c->where.source, c->im->tree->n_lost);
 	return OP_FAILED;
 }
 

@@ -104,6 +104,25 @@ static int bring_items(struct bring *b)
 	return r;
 }
 
+/* Files that belong together, as a database and its log, were copied one after the other: that holds only if nothing was written
+ * since they were looked at first. */
+static int check_source(const struct bring *b)
+{
+	struct import *im = b->im;
+	int r = 0;
+
+	for (size_t i = 0; i < im->n && r == 0; i++) {
+		const struct tree_entry *e = im->v[i].e;
+		struct stat st;
+
+		if (im->v[i].state == IMPORT_LOST || fstatat(im->tree->fd, e->path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (st.st_ino != e->st.st_ino || st.st_size != e->st.st_size || timespec_ns(&st.st_mtim) != timespec_ns(&e->st.st_mtim))
+			r = tree_leave(im->tree, e->path, "has been written since it was looked at; what came may not fit the other files", true);
+	}
+	return r;
+}
+
 /* The top of a mount stays as it is. */
 static int finish_dirs(const struct bring *b)
 {
@@ -128,6 +147,8 @@ int import_bring(struct import *im, int to)
 	r = bring_items(&b);
 	if (r == 0)
 		r = finish_dirs(&b);
+	if (r == 0)
+		r = check_source(&b);
 	if (r == 0)
 		r = io_sync(to, false);
 	progress_end(&b.progress);
