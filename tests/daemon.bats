@@ -343,7 +343,7 @@ PY
 
 @test "wrong usage gives 2 and one line" {
     refused 2 "$EXPFS" nonsense
-    refused 2 "$EXPFS" mount "$STORE"
+    refused 2 "$EXPFS" mount -f
     refused 2 "$EXPFS" mount "$STORE"
     refused 2 "$EXPFS" mount "$STORE" "$MNT" more
     refused 2 "$EXPFS" mount --nonsense "$STORE" "$MNT"

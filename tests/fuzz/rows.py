@@ -152,7 +152,7 @@ def walk(top):
     for branch in ("main", "a", "b"):
         for view in ("", "/latest", "/run", "/step", "/step/5", "/HEAD", "/pending", "/log", "/manifest.yaml"):
             look(f"{top}/branches/{branch}{view}")
-    for text in ("log", "lineage.json", "report.html", "status.json"):
+    for text in ("log", "lineage.json", "report.html", "stats.json", "metrics", "status.json"):
         look(f"{top}/.expfs/{text}")
 
 
@@ -201,6 +201,7 @@ def exercise(scratch):
             child(walk, mount.point)
             command("status", mount.point, "--json")
             command("log", mount.point, "--json")
+            command("du", mount.point, "--json", codes=range(4))
             command("show", mount.point + "/runs/a/config.yaml", "--json")
             command("show", "best", "--store", mount.store, "--json", codes=range(4))
             command("verify", "a:best", "--store", mount.store, "--json", codes=[0, 1, 2, 3, 10, 11, 12, 13])
