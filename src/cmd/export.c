@@ -342,7 +342,7 @@ static int run(int argc, char **argv)
 const struct command cmd_export = {
 	.name = "export",
 	.run = run,
-	.usage = "BRANCH|DIR DEST [--files LIST] [--layout pair|plain|weightslab] [--watch [--every TIME] [--every-steps N]] [--store DIR] [--json]",
+	.usage = "BRANCH|DIR DEST [OPTION...] [--store DIR] [--json]",
 	.summary = "keep latest and best outside",
 	.help = "Puts the latest and the best checkpoint of a branch, or of those in a directory,\n"
 		"into the folder DEST, as latest.EXT and best.EXT, or latest/ and best/ where a\n"
@@ -354,9 +354,9 @@ const struct command cmd_export = {
 		"\n"
 		"  --files LIST     more files of the run: config,metrics,model,data,log\n"
 		"  --layout plain   all that is in the directory instead, as it is\n"
-		"  --layout weightslab   a tree that WeightsLab opens and resumes from: an experiment\n"
-		"                   root, or one made up of the branch of a run, with the checkpoints\n"
-		"                   that it can load\n"
+		"  --layout weightslab\n"
+		"                   a tree that WeightsLab resumes from: the experiment root, or one\n"
+		"                   made up of a branch, with the checkpoints that it can load\n"
 		"  --watch          export again when there is something new, until interrupted\n"
 		"                   or the run is removed; not more often than\n"
 		"  --every TIME     30s, 10m (if nothing is said) or 1h; or once\n"

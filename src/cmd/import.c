@@ -288,22 +288,23 @@ const struct command cmd_import = {
 	.run = run,
 	.usage = "DIR [DEST] [--dry-run] [--store STORE] [--json]",
 	.summary = "bring a directory in",
-	.help = "Copies DIR into a mounted store: a run, an experiment root of WeightsLab, a directory\n"
-		"of several of these, a folder that export made. It becomes the directory DEST in a\n"
-		"mount or, without it, runs/NAME in the mount in which you are, with DIR's name. With\n"
-		"the top of a mount as DEST, a root becomes the top, and else it is runs/NAME there.\n"
-		"For a branch of each of many runs beside each other DEST is MNT/runs.\n"
+	.help = "Copies DIR into a mounted store: a run, an experiment root of WeightsLab, a\n"
+		"directory of several of these, a folder that export made. It becomes the\n"
+		"directory DEST in a mount or, without it, runs/NAME in the mount in which you\n"
+		"are, with DIR's name. With the top of a mount as DEST, a root becomes the top,\n"
+		"and else it is runs/NAME there. For a branch of each of many runs beside each\n"
+		"other DEST is MNT/runs.\n"
 		"\n"
-		"DIR is only read. What comes is in the order in which it was made, keeps its times, and\n"
-		"counts as older than what is written in the mount. Hard links and holes are kept, and\n"
-		"symbolic links as they are; names that export had to change are as they were.\n"
-		"Nothing is written over: where a file is there and differs, nothing is brought. An\n"
-		"import that was interrupted goes on when it is done again.\n"
+		"DIR is only read. What comes is in the order in which it was made, keeps its\n"
+		"times, and counts as older than what is written in the mount. Hard links and\n"
+		"holes are kept, and symbolic links as they are; names that export had to change\n"
+		"are as they were. Nothing is written over: where a file is there and differs,\n"
+		"nothing is brought. An import that was interrupted goes on when done again.\n"
 		"\n"
 		"  --dry-run      says what would come, and what is in the way\n"
 		"  --store STORE  the store, which must be mounted\n"
 		"  --json         the answer as JSON\n"
 		"\n"
-		"Exit status 1: with --dry-run, that it would be refused; 3: also, that some of it\n"
-		"could not be read.\n",
+		"Exit status 1: with --dry-run, that it would be refused; 3: also, that some\n"
+		"of it could not be read.\n",
 };
