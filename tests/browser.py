@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""browser.py PAGE [--shots PREFIX]: looks at a page in headless Chromium, on a telephone and on a desk, light and dark.
+"""browser.py PAGE [--shots PREFIX]: looks at a page in headless Chromium, on a telephone and on a desk, light and dark, and as printed.
 
 Prints one JSON object: "requests" (all that it asked for but itself), "errors" (of console, page and security policy), "elements"
-(how many there are of each tag), "text" (what is seen), and "looks": [{"width", "dark", "overflow": by how many pixels the page
+(how many there are of each tag), "text" (what is seen), and "looks": [{"width", "as": light, dark or print, "overflow": by how many pixels the page
 is wider than the window, "small": texts below 10 pixels, "pale": [texts with too little contrast]}]. With --shots also pictures,
 PREFIX-WIDTH-light.png and so on. The protocol is that of the browser's developer tools, over a pipe."""
 import base64, json, os, pathlib, shutil, subprocess, sys, tempfile
 
-LOOKS = [(390, 844), (1440, 900)]
+LOOKS = [(390, 844, "light"), (390, 844, "dark"), (1440, 900, "light"), (1440, 900, "dark"), (720, 1000, "print")]
 
 MEASURE = """(() => {
   const seen = [...document.querySelectorAll('body *')].filter(e => e.checkVisibility() && !e.closest('svg') &&
@@ -93,15 +93,16 @@ class Browser:
             self.process.wait()
 
 
-def look(browser, width, height, dark, shots):
+def look(browser, width, height, kind, shots):
     browser.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-    browser.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-    result = {"width": width, "dark": dark, **browser.evaluate(MEASURE)}
+    browser.ask("Emulation.setEmulatedMedia", media="print" if kind == "print" else "screen",
+                features=[{"name": "prefers-color-scheme", "value": "dark" if kind == "dark" else "light"}])
+    result = {"width": width, "as": kind, **browser.evaluate(MEASURE)}
     if shots:
         size = browser.ask("Page.getLayoutMetrics")["cssContentSize"]
         shot = browser.ask("Page.captureScreenshot", captureBeyondViewport=True,
                            clip={"x": 0, "y": 0, "width": width, "height": min(size["height"], 6000), "scale": 1})
-        pathlib.Path("%s-%d-%s.png" % (shots, width, "dark" if dark else "light")).write_bytes(base64.b64decode(shot["data"]))
+        pathlib.Path("%s-%d-%s.png" % (shots, width, kind)).write_bytes(base64.b64decode(shot["data"]))
     return result
 
 
@@ -126,7 +127,7 @@ def main():
         browser.attach()
         browser.ask("Page.navigate", url=page)
         browser.wait("Page.loadEventFired")
-        looks = [look(browser, w, h, dark, shots) for w, h in LOOKS for dark in (False, True)]
+        looks = [look(browser, *how, shots) for how in LOOKS]
         result = browser.evaluate(COUNT)
         asked = [e["params"]["request"]["url"] for e in browser.events if e.get("method") == "Network.requestWillBeSent"]
         result["requests"] = [url for url in asked if url != page]

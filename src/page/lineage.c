@@ -247,7 +247,7 @@ void page_lineage(FILE *f, const json_t *report)
 	order(g);
 	choose_lanes(g);
 	out_section(f, "lineage", "Experiments");
-	fputs("<div class=\"graph\" role=\"region\" tabindex=\"0\" aria-label=\"Experiments, the newest first\">\n", f);
+	fputs("<div class=\"graph\" role=\"group\" tabindex=\"0\" aria-label=\"Experiments, the newest first\">\n", f);
 	put_graph(f, g);
 	fputs("<ol>\n", f);
 	for (size_t i = 0; i < g->n; i++)

@@ -133,7 +133,7 @@ void out_section_end(FILE *f)
 
 void out_table(FILE *f, const char *label, const char *head)
 {
-	fputs("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"", f);
+	fputs("<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"", f);
 	out_text(f, label);
 	fputs("\"><table>\n<thead><tr>", f);
 	for (const char *s = head; *s;) {

@@ -85,4 +85,5 @@ const char page_style[] =
 	".legend li{display:flex;gap:.5rem;line-height:1.4;padding:.1rem 0}\n"
 	".legend svg{flex:none;width:28px;height:8px;margin-top:.4rem}\n"
 	"@media print{.graph{max-height:none;overflow:visible}.scroll{overflow:visible}section,.chart,tr{break-inside:avoid-page}"
-	"section{break-inside:auto}body{font-size:10pt}}\n";
+	"section{break-inside:auto}body{font-size:10pt}table{font-size:8.5pt}code,small{font-size:.9em}th,td{padding:.3rem .4rem}"
+	".w{min-width:0}.scroll code,.scroll time{white-space:normal;overflow-wrap:anywhere}}\n";
