@@ -76,6 +76,16 @@ require_parser() { /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null ||
     equal "$(du_of 'e["/runs/r/checkpoint-5"]["files"], e["/runs/r/checkpoint-5"]["history"] // 1000' --store "$STORE" runs/r/checkpoint-5)" "(0, 32)"
 }
 
+@test "a path below another one that is asked about counts by itself, with its history" {
+    checkpoint zip "$R/step_1.pt" 100000 1
+    checkpoint zip "$R/step_1.pt" 100000 2
+    checkpoint zip "$R/step_2.pt" 50000 3
+    mkdir "$R/sub"
+    bytes "$R/sub/f" 30000 4
+    equal "$(du_of 'e["/runs/r"]["contents"], e["/runs/r/step_1.pt"]["contents"], e["/runs/r/sub"]["contents"], a["total"]["contents"]' \
+        "$R" "$R/step_1.pt" "$R/sub")" "(1, 2, 1, 4)"
+}
+
 @test "a file with another name elsewhere, and an open one without a name, are nobody's own" {
     bytes "$D/a" 100000 1
     mkdir "$D/x" "$D/y"

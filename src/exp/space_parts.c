@@ -35,7 +35,8 @@ struct walk {
 	size_t n_todo;
 	struct ref *refs;
 	size_t n_refs;
-	uint32_t part; /* of what is being looked at */
+	uint32_t part; /* of what is being looked at, */
+	uint64_t tracked; /* and its tracked path */
 	struct progress progress; /* of time: how much there is nobody knows before */
 };
 
@@ -82,9 +83,13 @@ static int add_ref(struct walk *w, const struct ref *ref)
 	return 0;
 }
 
-static int on_version(void *arg, uint64_t object, uint64_t size)
+static int on_version(void *arg, uint64_t tracked, uint64_t object, uint64_t size)
 {
-	return add_ref(arg, &(struct ref){ .object = object, .size = size, .blocks = (size + 4095) / 4096 * (4096 / BLOCK) });
+	struct walk *w = arg;
+
+	if (tracked != w->tracked && is_root(&w->paths, tracked))
+		return 0;
+	return add_ref(w, &(struct ref){ .object = object, .size = size, .blocks = (size + 4095) / 4096 * (4096 / BLOCK) });
 }
 
 static int add_file(struct walk *w, struct inode_row *row)
@@ -188,6 +193,7 @@ static int walk(struct walk *w)
 		struct todo t = w->todo[--w->n_todo];
 
 		w->part = t.part;
+		w->tracked = t.tracked;
 		progress_add(&w->progress, 0);
 		if (w->q->stop && w->q->stop(w->q->stop_arg))
 			return -ECANCELED;

@@ -6,7 +6,8 @@
 static int each(struct db *db, sqlite3_stmt *st, int r, held_fn f, void *arg)
 {
 	for (; r == 1; r = db_next(db, st)) {
-		int e = f(arg, (uint64_t)sqlite3_column_int64(st, 0), (uint64_t)sqlite3_column_int64(st, 1));
+		int e = f(arg, (uint64_t)sqlite3_column_int64(st, 0), (uint64_t)sqlite3_column_int64(st, 1),
+			  (uint64_t)sqlite3_column_int64(st, 2));
 
 		if (e != 0)
 			return e;
@@ -18,8 +19,8 @@ int held_by_path(struct db *db, uint64_t tracked, held_fn f, void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
-		       "SELECT object, size FROM version WHERE tracked=?1 AND object IS NOT NULL UNION ALL"
-		       " SELECT m.object, m.size FROM version v JOIN member m ON m.version=v.id"
+		       "SELECT tracked, object, size FROM version WHERE tracked=?1 AND object IS NOT NULL UNION ALL"
+		       " SELECT v.tracked, m.object, m.size FROM version v JOIN member m ON m.version=v.id"
 		       " WHERE v.tracked=?1 AND v.is_dir AND m.object IS NOT NULL",
 		       "i", (int64_t)tracked);
 
@@ -30,7 +31,7 @@ int held_by_files_in(struct db *db, uint64_t tracked, held_fn f, void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
-		       "SELECT v.object, v.size FROM tracked t JOIN version v ON v.tracked=t.id"
+		       "SELECT t.id, v.object, v.size FROM tracked t JOIN version v ON v.tracked=t.id"
 		       " WHERE t.parent=?1 AND NOT t.is_dir AND v.object IS NOT NULL",
 		       "i", (int64_t)tracked);
 

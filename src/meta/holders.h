@@ -5,8 +5,9 @@
 #include "meta/meta.h"
 
 /* Calls f for each content that the versions of a tracked path hold, themselves or in their files; or those of the
- * files directly in it, a directory; of nothing that is empty. Ends early with what it returns other than 0. */
-typedef int (*held_fn)(void *arg, uint64_t object, uint64_t size);
+ * files directly in it, a directory, each with its tracked path; of nothing that is empty. Ends early with what it returns
+ * other than 0. */
+typedef int (*held_fn)(void *arg, uint64_t tracked, uint64_t object, uint64_t size);
 int held_by_path(struct db *db, uint64_t tracked, held_fn f, void *arg);
 int held_by_files_in(struct db *db, uint64_t tracked, held_fn f, void *arg);
 
