@@ -355,7 +355,7 @@ const struct command cmd_export = {
 		"  --files LIST     more files of the run: config,metrics,model,data,log\n"
 		"  --layout plain   all that is in the directory instead, as it is\n"
 		"  --layout weightslab\n"
-		"                   a tree that WeightsLab resumes from: a root of its own, or one\n"
+		"                   a tree that WeightsLab resumes from: a root itself, or one\n"
 		"                   made up of a branch, with the checkpoints that it can load\n"
 		"  --watch          export again when there is something new, until interrupted\n"
 		"                   or the run is removed; not more often than\n"
