@@ -103,6 +103,8 @@ advises() {
         [[ -z $c || $(head -n 1 "$SCRATCH/out") == "expfs $c"* ]] || fail "expfs help $c: $(cat "$SCRATCH/out")"
     done
     equal "$c" version "the last command"
+    "$EXPFS" help | awk 'NR > 2 && (length(substr($0, 1, 40)) == 40 && substr($0, 39, 1) != " " || length($0) > 78) && !/^expfs/' >"$SCRATCH/out"
+    [[ ! -s $SCRATCH/out ]] || fail "a summary is cut off: $(cat "$SCRATCH/out")"
 }
 
 @test "verify and diff say what becomes of a file outside of the mount, and a mount is not taken for a store" {

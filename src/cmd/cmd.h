@@ -9,7 +9,7 @@ struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *usage;   /* behind the name */
-	const char *summary; /* in a line of `expfs help`: up to 28 letters */
+	const char *summary; /* in a line of `expfs help`: up to 27 letters */
 	const char *help;    /* the rest of `expfs help COMMAND` */
 };
 

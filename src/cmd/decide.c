@@ -52,7 +52,7 @@ const struct command cmd_decide = {
 	.name = "decide",
 	.run = run,
 	.usage = "SELECTION DECISION --by NAME [--note TEXT] [--store DIR] [--json]",
-	.summary = "record a reviewer's decision",
+	.summary = "add a reviewer's decision",
 	.help = "Adds a decision to the record of a selection: ACCEPT, RECOVER, RECAPTURE, RERUN\n"
 		"or HOLD, as verify answers. It changes nothing else, and stays for good;\n"
 		"who decides otherwise adds another. expfs show SELECTION shows all.\n"

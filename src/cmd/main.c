@@ -166,7 +166,7 @@ static const struct command cmd_help = {
 	.name = "help",
 	.run = run_help,
 	.usage = "[COMMAND]",
-	.summary = "the commands, or one of them",
+	.summary = "the commands, or one",
 	.help = "Shows the commands, or what one of them does and with which options.\n",
 };
 

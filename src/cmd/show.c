@@ -142,7 +142,7 @@ const struct command cmd_show = {
 	.name = "show",
 	.run = run,
 	.usage = "HASH[@STEP]|PATH[@N]|SELECTION [--store STORE] [--json]",
-	.summary = "all that is known of a thing",
+	.summary = "everything about one thing",
 	.help = "Shows all that is known of one thing: of an experiment its branches, parent and\n"
 		"children, what changed, its checkpoints and where its files are found; of a file\n"
 		"with a role, or a checkpoint directory, its role, branch, experiment, step,\n"

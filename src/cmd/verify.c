@@ -166,7 +166,7 @@ const struct command cmd_verify = {
 	.name = "verify",
 	.run = run,
 	.usage = "PATH[@N]|SELECTION [--against X] [--store STORE] [--json]",
-	.summary = "check a checkpoint's weights",
+	.summary = "check a checkpoint's label",
 	.help = "Holds a checkpoint, tensor by tensor, against the first version that was\n"
 		"committed under its step or epoch; or against another version, a checkpoint of\n"
 		"an experiment, a selection, or a file outside of the mount. Names do not count\n"
