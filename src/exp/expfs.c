@@ -16,6 +16,7 @@
 #include "exp/track.h"
 #include "meta/dirent.h"
 #include "store/object.h"
+#include "util/advice.h"
 #include "util/io.h"
 #include "util/log.h"
 
@@ -53,7 +54,7 @@ static int fail_open(char **ret_error, int r, const char *path, unsigned format)
 	}
 	if (r == -EACCES)
 		return fail(ret_error, r, path, "permission denied; do it as the owner of that directory");
-	return fail(ret_error, r, path, strerror(-r));
+	return fail(ret_error, r, path, advice(r));
 }
 
 /* What frees takes the reserve first, for who deletes is not to wait for other

@@ -15,6 +15,7 @@
 #include "meta/dirent.h"
 #include "meta/metric.h"
 #include "meta/weights.h"
+#include "util/advice.h"
 
 #define TRIES 100 /* against somebody who changes what is there meanwhile */
 
@@ -377,7 +378,7 @@ static const char *reason(int r)
 	case EOPNOTSUPP:
 		return "history cannot keep what it holds; move it away first";
 	}
-	return strerror(-r);
+	return advice(r);
 }
 
 static int explain(struct loading *k, int r, char **ret_error)
@@ -390,7 +391,7 @@ static int explain(struct loading *k, int r, char **ret_error)
 	if (r == -ENOTTY)
 		return load_fail(ret_error, r, "%s: only a run takes a state", k->l->name.hash);
 	if (!k->put.path)
-		return load_fail(ret_error, r, "%s: %s", k->l->name.hash, strerror(-r));
+		return load_fail(ret_error, r, "%s: %s", k->l->name.hash, advice(r));
 	db = meta_reader(k->ex->meta);
 	if (path_of(db, k->run, &run) == 0) /* a new one is not there */
 		path = path_join(run, k->put.path);
