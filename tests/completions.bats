@@ -67,7 +67,8 @@ offers_values() {
     echo x >"$MNT/runs/first/step_1.pt"
     cd "$MNT/runs"
     local got wanted=("expfs log fir|first" "expfs decide best RECO|RECOVER" "expfs help um|umount"
-        "expfs mount -o nod|nodev" "expfs umount ${MNT%mnt}|$MNT")
+        "expfs mount -o nod|nodev" "expfs export --layout we|weightslab"
+        "expfs umount ${MNT%mnt}|$MNT")
     got=$(offered "$1" "${wanted[@]%%|*}" "expfs history firs" "expfs log --store ${STORE%tore}")
     comm -13 <(sort <<<"$got") <(printf '%s\n' "${wanted[@]}" | sort) >"$SCRATCH/missing"
     equal "$(cat "$SCRATCH/missing")" "" "what $1 does not offer"

@@ -56,7 +56,7 @@ _expfs_values() {
             FROM) compgen -W "$(_expfs_names_in branches) $(_expfs_names_in experiments)" -- "$cur" ;;
             DECISION) compgen -W "ACCEPT RECOVER RECAPTURE RERUN HOLD" -- "$cur" ;;
             OPTIONS) compgen -W "allow_other allow_root auto_unmount ro noexec nosuid nodev noatime" -- "$cur" ;;
-            *"|"*) compgen -W "${word//|/ }" -- "$cur" ;;
+            [a-z]*) compgen -W "${word//|/ }" -- "$cur" ;;
             esac
         )
     done
@@ -65,7 +65,7 @@ _expfs_values() {
 _expfs() {
     local expfs=${COMP_WORDS[0]/#\~/$HOME} cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command=${COMP_WORDS[1]} option value
-    local -a operands names=()
+    local -a operands names=() values=()
 
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -74,11 +74,12 @@ _expfs() {
     fi
     while read -r option value; do
         names+=("$option")
-        if [[ $option == "$prev" && $value ]]; then
-            _expfs_values "$value"
-            return
-        fi
+        [[ $option != "$prev" || -z $value ]] || values+=("$value")
     done < <(_expfs_options "$expfs" "$command")
+    if ((${#values[@]})); then
+        _expfs_values "${values[@]}"
+        return
+    fi
     if [[ $cur == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "${names[*]}" -- "$cur")
         return

@@ -60,8 +60,8 @@ function __expfs_values
                 printf '%s\n' ACCEPT RECOVER RECAPTURE RERUN HOLD
             case OPTIONS
                 printf '%s\n' allow_other allow_root auto_unmount ro noexec nosuid nodev noatime
-            case '*|*'
-                string split '|' -- $word
+            case '*'
+                string match -qr '^[a-z]' -- $word && string split '|' -- $word
         end
     end
 end
