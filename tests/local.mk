@@ -150,7 +150,6 @@ EXTRA_DIST += \
 	tests/manifest.py \
 	tests/manual.py \
 	tests/printed.py \
-	tests/readme.py \
 	tests/browser.py \
 	tests/posix/checkpoint.py \
 	tests/weightslab.py \
@@ -183,6 +182,8 @@ EXTRA_DIST += \
 	tests/clients/run \
 	tests/clients/tensor_cases.py \
 	tests/clients/tuning.py \
+	tests/clients/with_colab.py \
+	tests/clients/with_recipes.py \
 	tests/clients/with_configurations.py \
 	tests/clients/with_copies.py \
 	tests/clients/with_demo.py \
