@@ -99,6 +99,24 @@ load export
     cmp "$X/latest.pt" "$R/latest.pt"
 }
 
+# state EPOCH, bare SEED: what a training goes on from; weights alone
+state() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/latest.pt" "{'model': {'w': w($1)}, 'optimizer_state': {'m': w($1)}, 'step': $1}"; }
+bare() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/model_best.pt" "{'w': w($1)}"; }
+
+@test "weights alone that are saved beside each state are not what latest is to be resumed from" {
+    local n
+    for n in 1 2; do
+        state "$n"
+        bare "$n"
+        equal "$(readlink -f "$V/latest")" "$R/model_best.pt"
+        export_run
+        cmp "$X/latest.pt" "$R/latest.pt"
+    done
+    bare 3
+    export_run
+    cmp "$X/latest.pt" "$R/model_best.pt"
+}
+
 # --- how it comes there ---
 
 @test "what is new is written beside and renamed: who has the old file open reads it to its end" {

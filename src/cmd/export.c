@@ -346,7 +346,8 @@ const struct command cmd_export = {
 	.summary = "keep latest and best outside",
 	.help = "Puts the latest and the best checkpoint of a branch, or of those in a directory,\n"
 		"into the folder DEST, as latest.EXT and best.EXT, or latest/ and best/ where a\n"
-		"checkpoint is a directory: for Drive, Dropbox, Syncthing, or to resume.\n"
+		"checkpoint is a directory: for Drive, Dropbox, Syncthing, or to resume. The\n"
+		"latest is that from which one can: not what is saved with less beside it.\n"
 		"Both are written beside, checked, synced, and renamed when both are there, so\n"
 		"that a pair that was whole stays so whatever happens. What is unchanged is not\n"
 		"written again. Nothing that another put there is replaced or removed; what is\n"

@@ -55,7 +55,7 @@ int export_signals(void);
 /* Pass after pass. */
 enum op_exit export_watch(struct export_job *j, json_int_t every_s, json_int_t every_steps);
 
-/* A file that stands at a path of the store now, of an entry of the operation list, under a name in the folder, which is taken over. */
+/* What stands at a path of the store now, of an entry of the operation list, under a name in the folder, which is taken over. */
 int export_add_entry(struct export *e, const json_t *entry, char *name, enum export_kind kind);
 
 /* Relative paths, in an order as of portable_map_paths(), get names in the folder, to be freed also after an error; ret, of zeros before, is NULL

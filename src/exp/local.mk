@@ -41,7 +41,7 @@ libexpfs_a_SOURCES += \
 	src/exp/branch.c src/exp/branch.h \
 	src/exp/branch_line.c src/exp/branch_line.h \
 	src/exp/branch_removed.c src/exp/branch_root.c src/exp/branch_part.h \
-	src/exp/removed.c src/exp/removed.h \
+	src/exp/removed.c src/exp/removed.h src/exp/resume.c src/exp/resume.h \
 	src/exp/tracked_dir.c src/exp/tracked_dir.h \
 	src/exp/known.c src/exp/known.h \
 	src/exp/inside.c src/exp/inside.h \

@@ -9,6 +9,7 @@
 #include "exp/entries.h"
 #include "exp/keeper.h"
 #include "exp/path.h"
+#include "exp/resume.h"
 #include "exp/root.h"
 #include "meta/content.h"
 #include "op/reply.h"
@@ -73,6 +74,8 @@ static int put_latest(struct expfs *ex, const struct checkpoint_set *s, json_t *
 	if (r == -ENOENT)
 		return json_object_set_new(to, "latest", json_null());
 	if (r == 0)
+		r = checkpoint_to_resume(s, &c);
+	if (r == 0)
 		r = checkpoint_json(ex, &c, &latest);
 	json_object_set_new(to, "latest", latest);
 	return r;
@@ -102,7 +105,8 @@ static json_t *entry_json(struct expfs *ex, struct db *db, const struct inode_ro
 
 	if (S_ISLNK(row->mode) && inode_target(db, row->ino, &target) < 0)
 		return NULL;
-	j = json_pack("{s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o}", "run", dir && path_is_run(ex, path), "mode", (int)row->mode, "size", (json_int_t)row->size, "mtime",
+	j = json_pack("{s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o}",
+		      "run", dir && path_is_run(ex, path), "mode", (int)row->mode, "size", (json_int_t)row->size, "mtime",
 		      (json_int_t)row->mtime, "ctime", (json_int_t)row->ctime, "ino", (json_int_t)row->ino, "nlink",
 		      (json_int_t)row->nlink, "object", (json_int_t)row->object, "role", role_name(path_role(ex, path, dir)), "digest",
 		      row->flags & INODE_LIVE ? json_null() : digest_json(db, row->object));

@@ -107,7 +107,7 @@ enum op_exit op_decide(struct expfs *ex, const struct op_caller *caller, const j
 enum op_exit op_diff(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/export.c: {"branch": name, or "path": of a directory} → {"branch": name or null, "removed": bool, "dir": {a path}, "mount": where
- * the store is mounted or null, "latest": {a path, "n", "version": id, "directory": bool, "step", "mtime": ns, "mode", "files":
+ * the store is mounted or null, "latest": what a training goes on from (exp/resume.h), {a path, "n", "version": id, "directory": bool, "step", "mtime": ns, "mode", "files":
  * [{a path below it, "size", "mtime", "mode", "object", "digest": or null}]} or null, "best": likewise}. OP_NO: it is not there,
  * {"error"} says so. A path is as of reply_put_path().
  * list: {"path"} → {"entries": [{a path, "mode", "size", "mtime", "ctime", "ino", "nlink", "object", "role", "digest": or null,

@@ -91,14 +91,17 @@ char *export_key(const struct export_unit *u, const struct export_file *f)
 	return asprintf(&key, "%s/", u->name) < 0 ? NULL : key;
 }
 
-static int remember(struct export *e, const struct export_unit *u, int (*how)(struct memory *m, const char *name, const struct memory_file *f))
+typedef int (*remember_fn)(struct memory *m, const char *name, const struct memory_file *f);
+
+static int remember(struct export *e, const struct export_unit *u, remember_fn how)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < u->n && r == 0; i++) {
 		const struct export_file *f = &u->files[i];
 		_cleanup_free_ char *path = export_key(u, f);
-		struct memory_file m = { .size = (uint64_t)f->left.st_size, .mtime = timespec_ns(&f->left.st_mtim), .ino = f->left.st_ino, .stamp = f->stamp };
+		struct memory_file m = { .size = (uint64_t)f->left.st_size, .mtime = timespec_ns(&f->left.st_mtim),
+					 .ino = f->left.st_ino, .stamp = f->stamp };
 
 		memcpy(m.digest, f->digest, DIGEST_SIZE);
 		r = path ? how(e->memory, path, &m) : -ENOMEM;

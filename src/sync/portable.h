@@ -23,7 +23,8 @@ int portable_map(const char *name, char **ret);
  * NULL where there is no such name. -ENOMEM: none is set. */
 int portable_map_all(const char *const *names, size_t n, char **ret);
 
-/* The same of whole paths, relative, each name of each directory; what lies in a directory comes together, and itself, if at all, before. */
+/* The same of whole paths, relative, each name of each directory; what lies in a directory comes together, and that itself, if at
+ * all, before. */
 int portable_map_paths(const char *const *paths, size_t n, char **ret);
 
 /* The name from which mapping made this one; itself, if it made none such, as a file that was always called so. -ENOMEM. */
