@@ -99,20 +99,27 @@ load export
     cmp "$X/latest.pt" "$R/latest.pt"
 }
 
-# state EPOCH, bare SEED: what a training goes on from; weights alone
-state() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/latest.pt" "{'model': {'w': w($1)}, 'optimizer_state': {'m': w($1)}, 'step': $1}"; }
-bare() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/model_best.pt" "{'w': w($1)}"; }
+# state STEP: what a training goes on from; less NAME EXPRESSION: weights with less beside them
+state() { less latest.pt "{'model': {'w': w($1)}, 'optimizer_state': {'m': w($1)}, 'rng': {'torch': w(3), 'python': w(4)}, 'step': $1}"; }
+less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
 
-@test "weights alone that are saved beside each state are not what latest is to be resumed from" {
+@test "what is saved with less beside each state is not what latest is to be resumed from" {
     local n
     for n in 1 2; do
         state "$n"
-        bare "$n"
+        cp "$R/latest.pt" "$R/best.pt"
+        less model_best.pt "{'model': {'w': w($n)}, 'optimizer_state': {'m': w($n)}, 'step': $n}"
         equal "$(readlink -f "$V/latest")" "$R/model_best.pt"
         export_run
         cmp "$X/latest.pt" "$R/latest.pt"
+        less bare.pt "{'w': w($n)}"
+        export_run
+        cmp "$X/latest.pt" "$R/latest.pt"
     done
-    bare 3
+    less bare.pt "{'w': w(7)}"
+    export_run
+    cmp "$X/latest.pt" "$R/bare.pt"
+    less model_best.pt "{'model': {'w': w(8)}, 'optimizer_state': {'m': w(8)}, 'step': 8}"
     export_run
     cmp "$X/latest.pt" "$R/model_best.pt"
 }
@@ -344,7 +351,7 @@ bare() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/model_best.pt" "{'w': w($1
 }
 
 @test "an interrupted export leaves the pair as it was, and no temporaries" {
-    require_command strace
+    require_command strace pgrep
     two
     export_run
     cp -rp "$X" "$SCRATCH/old"

@@ -67,6 +67,19 @@ is_exported() { cmp -s "$X/$1" "$R/$2"; }
     ends 0
 }
 
+@test "a watch with more files takes these along as they grow, and tells only of what it did" {
+    save step_1.pt 1
+    echo one >"$R/train.log"
+    watch --every 1s --files log
+    wait_until is_exported train.log train.log
+    sleep 2
+    passes 1 || fail "$(cat "$SCRATCH/watch.out")"
+    echo two >>"$R/train.log"
+    wait_until is_exported train.log train.log
+    kill "$WATCH"
+    ends 0
+}
+
 @test "a watch ends, and says so, when its run is removed" {
     two
     cp "$R/step_2.pt" "$SCRATCH/two"

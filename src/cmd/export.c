@@ -152,8 +152,22 @@ static void print_text(const struct export_job *j)
 	putchar('\n');
 }
 
+/* Who watches is told of passes that did something. */
+static bool did_something(const json_t *report)
+{
+	const json_t *f;
+	size_t i;
+
+	json_array_foreach (json_object_get(report, "files"), i, f)
+		if (strcmp(cmd_string(f, "action"), "unchanged") != 0)
+			return true;
+	return false;
+}
+
 static void print(const struct export_job *j)
 {
+	if (j->watch && !did_something(j->report))
+		return;
 	if (!j->a.json)
 		print_text(j);
 	else if (!j->watch)

@@ -58,8 +58,8 @@ enum op_exit export_watch(struct export_job *j, json_int_t every_s, json_int_t e
 /* What stands at a path of the store now, of an entry of the operation list, under a name in the folder, which is taken over. */
 int export_add_entry(struct export *e, const json_t *entry, char *name, enum export_kind kind);
 
-/* Relative paths, in an order as of portable_map_paths(), get names in the folder, to be freed also after an error; ret, of zeros before, is NULL
- * where there is none. What is mapped goes into the report, and is told once. */
+/* Relative paths, in an order as of portable_map_paths(), get names in the folder, to be freed also after an error; ret, of zeros
+ * before, is NULL where there is none. What is mapped goes into the report, and is told once. */
 int export_map(struct export_job *j, const char *const *paths, size_t n, char **ret);
 
 /* Adds files of the run beside the checkpoints, by the roles in j->files. */

@@ -6,10 +6,10 @@
 
 #define LOOK_BACK 16
 
-/* 1: it has an optimizer's state; 0: it has none, or cannot be read. */
-static int has_optimizer(struct expfs *ex, uint64_t version)
+/* What a resume needs and is in it, of what cannot be read nothing. */
+static int get_parts(struct expfs *ex, uint64_t version, unsigned *ret)
 {
-	struct holds_row h;
+	struct holds_row h = { 0 };
 	int r = -ENOENT;
 
 	for (int i = 0; i < 2 && r == -ENOENT; i++) {
@@ -20,7 +20,8 @@ static int has_optimizer(struct expfs *ex, uint64_t version)
 		db = meta_reader(ex->meta);
 		r = holds_get(db, version, &h);
 	}
-	return r == -ENOENT ? 0 : r < 0 ? r : (h.parts & PART_OPTIMIZER) != 0;
+	*ret = r == 0 ? h.parts : 0;
+	return r == -ENOENT ? 0 : r;
 }
 
 static int before(const struct checkpoint_set *s, const struct tracked_row *row, struct tracked_row *ret)
@@ -49,30 +50,40 @@ static uint64_t saved_before(struct expfs *ex, const struct checkpoint *c)
 	return version_before(db, c->tracked.id, c->version.n, &v) == 0 ? v.id : 0;
 }
 
+static int take(struct expfs *ex, const struct tracked_row *t, struct checkpoint *c)
+{
+	struct checkpoint found = { 0 };
+	int r = checkpoint_resolve(ex, t, t->good, &found);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	checkpoint_free(c);
+	*c = found;
+	return 0;
+}
+
 int checkpoint_to_resume(const struct checkpoint_set *s, struct checkpoint *c)
 {
-	struct tracked_row t = c->tracked, next;
-	uint64_t since;
-	int r = c->version.step == NO_STEP ? has_optimizer(s->ex, c->version.id) : 1;
+	struct tracked_row t = c->tracked, best = { 0 };
+	uint64_t since = saved_before(s->ex, c);
+	unsigned most, parts;
+	int r = get_parts(s->ex, c->version.id, &most);
 
-	if (r != 0)
-		return MIN(r, 0);
-	since = saved_before(s->ex, c);
 	for (int i = 0; i < LOOK_BACK && r == 0; i++) {
-		r = before(s, &t, &next);
-		if (r < 0 || next.good < since)
-			return r == -ENOENT ? 0 : MIN(r, 0);
-		t = next;
-		r = has_optimizer(s->ex, t.good);
-	}
-	if (r == 1) {
-		struct checkpoint found = { 0 };
+		struct tracked_row row = t;
 
-		r = checkpoint_resolve(s->ex, &t, t.good, &found);
-		if (r == 0) {
-			checkpoint_free(c);
-			*c = found;
+		r = before(s, &row, &t);
+		if (r < 0 || t.good < since)
+			break;
+		if (t.step == NO_STEP || (c->version.step != NO_STEP && t.step != c->version.step))
+			continue;
+		r = get_parts(s->ex, t.good, &parts);
+		if (r == 0 && (parts & most) == most && parts != most) {
+			most = parts;
+			best = t;
 		}
 	}
-	return r == -ENOENT ? 0 : MIN(r, 0);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	return best.id ? take(s->ex, &best, c) : 0;
 }

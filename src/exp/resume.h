@@ -1,7 +1,8 @@
-/* From which checkpoint a training goes on, where that which was completed last is none that one can.
+/* From which checkpoint a training goes on, where that which was completed last is none that it can.
  *
- * Some loops save weights alone beside each state, as TorchLingo does model_best.pt after latest.pt. Such a file, which has no
- * optimizer and tells no step, is only then what was completed last; it stands for what was saved since it was saved before. */
+ * Some loops save less beside each state: weights alone, or without the states of random numbers, as TorchLingo does model_best.pt
+ * after latest.pt. Such a file is what was completed last, but what holds all of it and more, of the same step or where the file tells
+ * none, stands before it if it was saved since that file was saved before. */
 #ifndef EXPFS_RESUME_H
 #define EXPFS_RESUME_H
 
