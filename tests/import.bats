@@ -144,10 +144,12 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     ln -s /etc "$S/x/etc"
     mkdir "$S/x/.expfs"
     echo half >"$S/x/.expfs-part-latest.pt"
+    mkdir "$S/x/.expfs-old-latest"
     everything "$S/x" >"$SCRATCH/before"
     import "$S/x" "$MNT"
     everything "$S/x" | diff "$SCRATCH/before" -
     imported '"\n".join(sorted(l["path"] + ": " + l["why"] for l in r["left_out"]["paths"]))' | diff - <(
+        echo ".expfs-old-latest: is what an export that was interrupted left"
         echo ".expfs-part-latest.pt: is what an export that was interrupted left"
         echo ".expfs: is a name that no file in a mount can have"
         echo "fifo: is a FIFO"
@@ -169,8 +171,8 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     chmod 600 "$S/hf/secret" "$S/hf/checkpoint-200/model.bin"
     refused 3 "${AS_NOBODY[@]}" "$EXPFS" import "$S/hf" "$MNT"
     [[ $MESSAGE == *"3 could not be brought as they are"* ]]
-    grep -q '^left out  secret: Permission denied' "$SCRATCH/out"
-    grep -q '^left out  checkpoint-200: is not whole' "$SCRATCH/out"
+    grep -q '^failed    secret: Permission denied' "$SCRATCH/out"
+    grep -q '^failed    checkpoint-200: is not whole' "$SCRATCH/out"
     not test -e "$MNT/runs/hf/checkpoint-200" # not without its model
     leads "$B/hf/latest" "$MNT/runs/hf/checkpoint-100"
     chmod 644 "$S/hf/secret" "$S/hf/checkpoint-200/model.bin"
@@ -189,7 +191,7 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     done 3>&- &
     PIDS+=($!)
     refused 3 "$EXPFS" import "$S/x" "$MNT"
-    grep -Eq '^left out  loggers.duckdb.wal: (is|has been) written ' "$SCRATCH/out"
+    grep -Eq '^failed    loggers.duckdb.wal: (is|has been) written ' "$SCRATCH/out"
     not grep -q 'loggers.duckdb:' "$SCRATCH/out"
 }
 
@@ -206,7 +208,7 @@ with open(sys.argv[1], "ab", buffering=0) as f:
     PIDS+=($!)
     wait_until grows "$S/x/busy.log"
     refused 3 "$EXPFS" import "$S/x" "$MNT"
-    grep -q '^left out  busy.log: is written while it is read' "$SCRATCH/out"
+    grep -q '^failed    busy.log: is written while it is read' "$SCRATCH/out"
     equal "$(ls -A "$MNT/runs/x")" a.pt
     kill -KILL "${PIDS[0]}"
     wait "${PIDS[0]}" || true

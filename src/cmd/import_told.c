@@ -59,8 +59,8 @@ static json_t *left_json(const struct import *im)
 	for (size_t i = 0; i < im->tree->n_left && i < IMPORT_TOLD_MAX; i++) {
 		const struct tree_left *l = &im->tree->left[i];
 
-		json_array_append_new(list, json_pack("{s:o, s:s, s:b}", "path", reply_text(l->path), "why", l->why, "lost",
-						      l->lost));
+		json_array_append_new(list, json_pack("{s:o, s:s, s:s}", "path", reply_text(l->path), "why", l->why, "kind",
+						      l->lost ? "failed" : "left out"));
 	}
 	return json_pack("{s:I, s:o}", "count", (json_int_t)im->tree->n_left, "paths", list);
 }
@@ -173,7 +173,7 @@ void import_print(const json_t *told, bool done)
 	putchar('\n');
 	print_list(NULL, places, (json_int_t)json_array_size(places), print_place);
 	print_counted("name", json_object_get(told, "given_back"), "names", print_name);
-	print_counted("left out", json_object_get(told, "left_out"), "paths", print_left);
+	print_counted(NULL, json_object_get(told, "left_out"), "paths", print_left);
 	print_counted("differs", json_object_get(told, "differs"), "paths", print_text);
 	if (done)
 		print_branches(told);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "sync/folder.h"
 #include "sync/portable.h"
 #include "util/list.h"
 
@@ -187,10 +188,11 @@ static void entry_clear(struct tree_entry *e)
 
 static const char *refuse_name(const char *name, const char *path)
 {
-	return !strcmp(name, ".expfs")					    ? "is a name that no file in a mount can have" :
-	       !strncmp(name, PORTABLE_PART, strlen(PORTABLE_PART)) ? "is what an export that was interrupted left" :
-	       strlen(path) >= PATH_MAX - 64				    ? "has too long a path" :
-									      NULL;
+	if (!strcmp(name, ".expfs"))
+		return "is a name that no file in a mount can have";
+	if (!strncmp(name, PORTABLE_PART, strlen(PORTABLE_PART)) || !strncmp(name, FOLDER_OLD, strlen(FOLDER_OLD)))
+		return "is what an export that was interrupted left";
+	return strlen(path) >= PATH_MAX - 64 ? "has too long a path" : NULL;
 }
 
 static int add_below(struct tree *t, size_t dir, const char *name, const char *to)

@@ -10,7 +10,7 @@
 
 #include "util/util.h"
 
-#define TREE_MAX (8u << 20) /* entries */
+#define TREE_MAX (4u << 20) /* entries */
 
 /* A regular file, a directory or a symbolic link. */
 struct tree_entry {
