@@ -118,6 +118,18 @@ lab_state() { echo "{'step': $1, 'model_state_dict': {'a': w($1), 'b': w(1$1)}, 
     same "$X" "$X.2" -O
 }
 
+@test "of several roots below a directory all are exported, and of a run with a root in it the run, if its branch is named" {
+    wl "$R/a" dump $E1 0 5
+    wl "$R/b" dump $E2 5
+    lab "$R" >/dev/null
+    diff -r "$R" "$X"
+    echo "lr: 0.1" >"$R/config.yaml"
+    save step_100.pt "$(lab_state 100)"
+    "$EXPFS" export r "$X.2" --layout weightslab --store "$STORE" >/dev/null
+    equal "$(cd "$X.2" && ls -A | tr '\n' ' ')" ".checkpoint_manager_state.json checkpoints "
+    test -e "$X.2/$(checkpoint_of "$(cat "$V/HEAD")" 100)"
+}
+
 @test "of a run without an experiment, and of what is no run, no root is made up" {
     bytes "$R/file" 100 1
     refused 1 "$EXPFS" export "$MNT/d" "$X" --layout weightslab

@@ -18,7 +18,7 @@ enum { AS_IT_IS, WEIGHTS, MANIFEST, STATE };
 struct lab {
 	json_t *weights; /* paths in the store that are in the copy already */
 	json_t *listed;  /* hashes of all manifests */
-	bool has_root;
+	bool is_root, has_roots; /* the directory is one; there are some at or below it */
 };
 
 static void say(const char *path, const char *what)
@@ -158,7 +158,10 @@ static bool takes(struct export_tree *t, const json_t *entry, const char *path)
 		return false;
 	if (whole && json_is_true(json_object_get(entry, "complete")))
 		json_object_set_new(lab->weights, whole, json_true());
-	lab->has_root |= is_role(entry, "MANIFEST") && !strcmp(path_last(path), ROOT_MANIFEST);
+	if (is_role(entry, "MANIFEST") && !strcmp(path_last(path), ROOT_MANIFEST)) {
+		lab->has_roots = true;
+		lab->is_root |= !strcmp(path, ROOT_DIR "/" ROOT_MANIFEST);
+	}
 	return true;
 }
 
@@ -195,8 +198,11 @@ static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_tog
 	enum op_exit exit = export_tree_read(&t);
 
 	*ret_together = 0;
-	if (exit == OP_DONE)
-		exit = lab.has_root ? export_tree_add(&t, e) : export_lab_fill(j, e);
+	/* Who names a branch means that, whatever roots lie in its run. */
+	if (exit == OP_DONE && (lab.is_root || (lab.has_roots && !json_object_get(j->a.args, "branch"))))
+		exit = export_tree_add(&t, e);
+	else if (exit == OP_DONE)
+		exit = export_lab_fill(j, e);
 	json_decref(lab.weights);
 	json_decref(lab.listed);
 	return exit;
