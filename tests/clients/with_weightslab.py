@@ -8,105 +8,19 @@ import json
 import os
 import re
 import sys
-import tempfile
-import zipfile
 from pathlib import Path
-
-os.environ.update(
-    WEIGHTSLAB_OPENCODE_AUTOINSTALL="0",  # importing it would start a download
-    WL_NO_TELEMETRY="1",
-    WEIGHTSLAB_SKIP_SECURE_INIT="true",
-    WEIGHTSLAB_LOG_TO_FILE="false",
-    WEIGHTSLAB_LOG_LEVEL="WARNING")
 
 import duckdb
 import pandas
 import torch
 import yaml
-from weightslab.backend import ledgers
-from weightslab.backend.logger import LoggerQueue
-from weightslab.backend.model_interface import ModelInterface
-from weightslab.components.global_monitoring import guard_training_context, pause_controller
-from weightslab.data.dataframe_manager import LedgeredDataFrameManager
-from weightslab.data.h5_dataframe_store import H5DataFrameStore
 
-from client import after_remount, digest, equal, fresh, kill, main, run, start, test, view
+from client import after_remount, fresh, kill, main, run, start, test, view
+from lab import (Training, begin, edit_rate, guard_training_context, ledgers, listed, load_older, look, manifest,
+                 pause_controller, stored_steps, weights, weights_file)
 
 UNTOUCHED = "bb73166f"  # DATA of the ids 0 to 9, none discarded
 WITHOUT_0 = "6463440d"  # the same with id 0 discarded
-
-
-class Training:
-    """What a training script sets up; a root that exists is resumed by that alone."""
-
-    def __init__(self, root):
-        ledgers.clear_all()
-        ledgers.register_hyperparams({"root_log_dir": str(root), "experiment_name": "demo",
-                                      "experiment_dump_to_train_steps_ratio": 5, "lr": 0.001})
-        self.logger = LoggerQueue(register=True)
-        self.frame = LedgeredDataFrameManager(enable_flushing_threads=False)
-        ledgers.register_dataframe(self.frame)
-        self.frame.register_split("train", [{"sample_id": str(i), "discarded": False, "tag:ugly": False}
-                                            for i in range(10)],
-                                  store=H5DataFrameStore(root / "checkpoints" / "data" / "data.h5"))
-        self.model = ModelInterface(torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.ReLU(),
-                                                        torch.nn.Linear(64, 4)), device="cpu")
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.001)
-        ledgers.register_optimizer(self.optimizer)
-        self.manager = ledgers.get_checkpoint_manager()
-
-    def resume(self):
-        assert pause_controller.resume(force=False)
-
-    def steps(self, count):
-        for _ in range(count):
-            with guard_training_context:
-                self.optimizer.zero_grad()
-                self.model(torch.randn(8, 16)).square().mean().backward()
-                self.optimizer.step()
-
-    def edit_rate(self, rate):
-        ledgers.set_hyperparam("lr", rate)
-
-    def edit_samples(self, column, ids):
-        self.frame.upsert_df(pandas.DataFrame({"sample_id": ids, column: True}), "train", force_flush=True)
-
-    def now(self):
-        self.manager.flush_logger_to_disk()
-        return {"hash": self.manager.current_exp_hash, "age": int(self.model.get_age()),
-                "weights": values(ledgers.get_model().state_dict())}
-
-
-def manifest(root):
-    """The manifest, after holding it against the tree beside it."""
-    checkpoints = root / "checkpoints"
-    found = yaml.safe_load((checkpoints / "manifest.yaml").read_text())
-    assert found["latest_hash"] in found["experiments"]
-    for key, entry in found["experiments"].items():
-        assert key == entry["hp_hash"] + entry["model_hash"] + entry["data_hash"], (key, entry)
-        name = entry["latest_weight_checkpoint"]
-        if name is not None:
-            saved = load(checkpoints / "models" / entry["model_hash"] / name)
-            assert (saved["exp_hash"], saved["step"]) == (key, entry["latest_weight_step"]), name
-    state = json.loads((root / ".checkpoint_manager_state.json").read_text())
-    assert state["current_exp_hash"] == state["component_hashes"]["combined"], state
-    return found
-
-
-def load(path):
-    with zipfile.ZipFile(path) as archive:
-        assert archive.testzip() is None
-    return torch.load(path, weights_only=False)
-
-
-def values(state_dict):
-    found = {name: value.tolist() for name, value in state_dict.items() if isinstance(value, torch.Tensor)}
-    assert len(found) == 4, found.keys()
-    return found
-
-
-def weights(path):
-    return values(load(path)["model_state_dict"])
 
 
 def told(*arguments):
@@ -114,48 +28,10 @@ def told(*arguments):
     return json.loads(run(os.environ["EXPFS"], *map(str, arguments), "--json"))
 
 
-def weights_file(root, exp_hash, step):
-    return root / "checkpoints" / "models" / exp_hash[8:-8] / f"{exp_hash}_step_{step:06d}.pt"
-
-
-def stored_steps(root, exp_hash):
-    """The steps that lie in the directory of the hash's MODEL segment under this hash."""
-    return sorted(int(path.stem.split("_")[-1]) for path in (root / "checkpoints/models" / exp_hash[8:-8]).glob("*.pt")
-                  if path.name.startswith(exp_hash))
-
-
 def newest_weights(root):
     paths = [path for path in (root / "checkpoints" / "models").glob("*/*.pt")
              if re.fullmatch("[0-9a-f]{24}_step_[0-9]{6,}.pt", path.name)]
     return max(paths, key=lambda path: path.stat().st_mtime_ns)
-
-
-def begin(root):
-    training = Training(root)
-    training.resume()
-    training.steps(12)
-    return training.now()
-
-
-def look(root):
-    training = Training(root)
-    return training.now() | {"roots": training.manager.discovered_root_dirs}
-
-
-def edit_rate(root):
-    training = Training(root)
-    training.resume()
-    resumed = training.now()
-    training.edit_rate(0.01)
-    training.steps(6)
-    pending = training.now()
-    assert training.manager.has_pending_changes()[0]
-    assert pending["hash"] not in manifest(root)["experiments"]
-    assert stored_steps(root, pending["hash"]) == [15]
-    pause_controller.pause()
-    training.resume()
-    training.steps(10)
-    return resumed, pending, training.now()
 
 
 def edit_data(root):
@@ -178,25 +54,6 @@ def train_for_ever(root, say):
     while True:
         training.steps(1)
         say(training.now()["age"])
-
-
-def load_older(root, exp_hash):
-    """The ages that loading the hash at steps 7, 8, 3 and 2 gives; goes on from 7."""
-    training = Training(root)
-    before = (root / "checkpoints" / "manifest.yaml").read_bytes()
-    ages = []
-    for step in 8, 3, 2, 7:
-        assert training.manager.load_state(exp_hash, force=False, load_model=True, load_weights=True,
-                                           load_config=True, load_data=True, load_logger=True,
-                                           target_step=step)
-        ages.append(training.now()["age"])
-    assert training.now()["weights"] == weights(weights_file(root, exp_hash, 5))
-    assert (root / "checkpoints" / "manifest.yaml").read_bytes() == before
-    training.model = ledgers.get_model()
-    training.optimizer = ledgers.get_optimizer()
-    training.resume()
-    training.steps(5)
-    return ages, training.now(), training.manager.previous_exp_hash
 
 
 def edit_twice(root):
@@ -236,11 +93,6 @@ def by_text(root):
     for step in 999_999, 1_000_000:
         manager.save_model_checkpoint(step=step)
     return current, manager._select_weight_checkpoint_file(current), manager._select_weight_checkpoint_file(current, 2_000_000)
-
-
-def listed(root):
-    manager = Training(root).manager
-    return [run["hash"] for run in manager.list_runs()], [entry["hash"] for entry in manager.get_all_hashes()]
 
 
 def selected(root, exp_hash, steps):
@@ -482,28 +334,6 @@ def sibling(top):
     assert sorted(os.listdir(branches)) == sorted([*before, "several.x.b.2"]), os.listdir(branches)
     entry, = (entry for entry in told("log", parent)["experiments"] if entry["hash"] == exp_hash)
     assert (entry["parent"], entry["branches"]) == (loaded, ["several.x.b.2"]), entry
-
-
-@after_remount("a root that was trained outside is imported, and it lists, loads and resumes there as before")
-def imported(top):
-    view(top, "runs")
-    with tempfile.TemporaryDirectory() as outside:
-        root = Path(outside) / "brought"
-        first = fresh(begin, root)["hash"]
-        fresh(edit_rate, root)
-        fresh(load_older, root, first)
-        runs, hashes = fresh(listed, root)
-        state, before = fresh(look, root), digest(root)
-        answer = told("import", root, top)
-        equal(digest(root), before)
-    root = top / "runs" / "brought"
-    equal(digest(root), before)
-    equal((sorted(answer["branches"]), answer["experiments"]), (["runs.brought", "runs.brought.2"], len(runs)))
-    equal(fresh(listed, root), (runs, hashes))
-    now = fresh(look, root)
-    equal((now["hash"], now["age"], now["weights"]), (state["hash"], state["age"], state["weights"]))
-    ages, _, _ = fresh(load_older, root, first)
-    equal(ages, [10, 5, 0, 5])
 
 
 if __name__ == "__main__":
