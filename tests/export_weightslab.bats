@@ -118,6 +118,19 @@ lab_state() { echo "{'step': $1, 'model_state_dict': {'a': w($1), 'b': w(1$1)}, 
     same "$X" "$X.2" -O
 }
 
+@test "of two runs with one experiment the root that is made up has the checkpoints of its own run" {
+    echo "lr: 0.1" >"$R/config.yaml"
+    save step_100.pt "$(lab_state 100)"
+    cp -r "$R" "$MNT/runs/other"
+    rm "$MNT/runs/other/step_100.pt"
+    R=$MNT/runs/other save step_100.pt "$(lab_state 100 | sed 's/w(100)/w(7)/')"
+    equal "$(cat "$V/HEAD")" "$(cat "$MNT/branches/other/HEAD")"
+    "$EXPFS" export other "$X" --layout weightslab --store "$STORE" >/dev/null
+    cmp "$MNT/runs/other/step_100.pt" "$X/$(checkpoint_of "$(cat "$V/HEAD")" 100)"
+    "$EXPFS" export r "$X.2" --layout weightslab --store "$STORE" >/dev/null
+    cmp "$R/step_100.pt" "$X.2/$(checkpoint_of "$(cat "$V/HEAD")" 100)"
+}
+
 @test "of several roots below a directory all are exported, and of a run with a root in it the run, if its branch is named" {
     wl "$R/a" dump $E1 0 5
     wl "$R/b" dump $E2 5

@@ -143,19 +143,34 @@ static bool can_load(const struct made *m, const char *path, const json_t *versi
 	return false;
 }
 
+/* The checkpoint of an experiment and a step: that of the branch, as another run may have been at the same experiment; or, where the
+ * branch is past it by another one, any. NULL: there is none. */
+static json_t *find_step(const struct made *m, const json_t *entry, json_int_t step)
+{
+	const json_t *branch = json_object_get(m->j->answer, "branch"), *hash = json_object_get(entry, "hash");
+	_cleanup_json_ json_t *own = json_pack("{s:O, s:I}", "branch", branch, "step", step);
+	_cleanup_json_ json_t *any = json_pack("{s:O, s:I}", "hash", hash, "step", step), *found = NULL;
+
+	if (export_ask(m->j, "nearest", own, &found) == OP_DONE && cmd_number(found, "step") == step &&
+	    json_equal(json_object_get(found, "experiment"), hash))
+		return steal(&found);
+	json_decref(steal(&found));
+	if (export_ask(m->j, "show", any, &found) != OP_DONE || cmd_number(found, "step") != step)
+		return NULL;
+	return steal(&found);
+}
+
 /* *ret_name: what it is called there, to be freed; NULL: it is none that WeightsLab loads. */
 static int add_step(const struct made *m, const json_t *entry, json_int_t step, char **ret_name)
 {
-	_cleanup_json_ json_t *args = json_pack("{s:O, s:I}", "hash", json_object_get(entry, "hash"), "step", step);
-	_cleanup_json_ json_t *shown = NULL, *versions = NULL;
-	const char *hash = cmd_string(entry, "hash"), *path;
-	_cleanup_free_ char *name = NULL;
+	_cleanup_json_ json_t *shown = find_step(m, entry, step), *versions = NULL;
+	_cleanup_free_ char *name = NULL, *path = shown ? reply_get_path(shown) : NULL;
+	const char *hash = cmd_string(entry, "hash");
 	const json_t *v = NULL;
 	size_t i;
 
-	if (export_ask(m->j, "show", args, &shown) != OP_DONE || cmd_number(shown, "step") != step)
+	if (!path)
 		return 0;
-	path = cmd_string(shown, "path") + 1;
 	versions = json_is_true(json_object_get(shown, "directory")) ? NULL : export_versions(m->j, path);
 	json_array_foreach (versions, i, v)
 		if (cmd_number(v, "n") == cmd_number(shown, "version"))

@@ -19,6 +19,7 @@ static const struct {
 	{ "history", op_history },
 	{ "known", op_known },
 	{ "versions", op_versions },
+	{ "nearest", op_nearest },
 	{ "list", op_list },
 	{ "load", op_load },
 	{ "log", op_log },

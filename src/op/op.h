@@ -114,10 +114,13 @@ enum op_exit op_diff(struct expfs *ex, const struct op_caller *caller, const jso
  * "run": bool, "complete": bool of a file of weights, "target" or "target_hex" of a link}]} of that directory. OP_NO: there is none.
  * versions: {"path"} → {a path, "versions": [{"n", "object", "size", "mtime": ns, "mode", "digest": or null}]}, the complete ones of
  * a file, the last one first. OP_NO: nothing is known of it.
+ * nearest: {"branch", "step"} → {a path, "version": n, "directory": bool, "step", "experiment": hash or ""} of the branch's checkpoint
+ * nearest to that. OP_NO: there is none.
  * known: {"size", "digest"} → {"known": bool}: does the store have that content? */
 enum op_exit op_export(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 enum op_exit op_list(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 enum op_exit op_versions(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
+enum op_exit op_nearest(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 enum op_exit op_known(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/du.c: {"paths": [{"path"}]} → {"entries": [{"path", "kind", "files", "contents", "raw", "unique", "stored", "history", "own"}],

@@ -9,7 +9,7 @@ import torch
 import yaml
 
 from client import after_remount, digest, equal, expfs, fresh, main, run, test, view
-from lab import Training, begin, load_older, values, weights
+from lab import Training, begin, load_older, weights
 
 outside = Path(tempfile.mkdtemp(prefix="expfs-roots-"))
 
@@ -37,8 +37,8 @@ def train(run_directory):
     for step in 10, 20:
         with torch.no_grad():
             model[0].weight.add_(step)
-        torch.save({"step": step, "model_state_dict": model.state_dict(), "optimizer_state_dict": {}},
-                   run_directory / f"step_{step}.pt")
+        state = model.state_dict() | {"current_step": step}  # from where WeightsLab counts on
+        torch.save({"step": step, "model_state_dict": state}, run_directory / f"step_{step}.pt")
     torch.save(model.state_dict(), run_directory / "final_step_30.pt")
 
 
