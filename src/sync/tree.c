@@ -105,6 +105,8 @@ static int sort_names(struct names *l)
 {
 	bool twice = false;
 
+	if (l->n == 0)
+		return 0;
 	qsort(l->v, l->n, sizeof(*l->v), compare_names);
 	for (size_t i = 1; i < l->n; i++)
 		twice = twice || !strcmp(l->v[i - 1].to, l->v[i].to);
