@@ -67,14 +67,18 @@ struct set {
 	struct file_drop drop;
 };
 
-static void set_mtime(struct inode_row *row, const struct set *s)
+static int set_mtime(struct db *db, struct inode_row *row, const struct set *s)
 {
+	int moved;
+
 	row->mtime = s->valid & FUSE_SET_ATTR_MTIME_NOW ? s->now : timespec_ns(&s->attr->st_mtim);
-	/* An explicit time before the file's birth here: it is a copy of something older. */
-	if (row->mtime < row->btime)
+	row->flags &= ~(uint32_t)INODE_IMPORTED;
+	if (row->mtime >= row->btime)
+		return 0;
+	moved = tx_track_moved_here(s->ex, db, row, row->mtime);
+	if (moved == 0) /* an explicit time before the file's birth here: it is a copy of something older */
 		row->flags |= INODE_IMPORTED;
-	else
-		row->flags &= ~(uint32_t)INODE_IMPORTED;
+	return moved < 0 ? moved : 0;
 }
 
 static int tx_set(struct db *db, void *arg)
@@ -94,9 +98,9 @@ static int tx_set(struct db *db, void *arg)
 	if (s->valid & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_ATIME_NOW))
 		row.atime = s->valid & FUSE_SET_ATTR_ATIME_NOW ? s->now : timespec_ns(&s->attr->st_atim);
 	if (s->valid & (FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW))
-		set_mtime(&row, s);
+		r = set_mtime(db, &row, s);
 	row.ctime = s->now;
-	r = inode_update(db, &row);
+	r = r < 0 ? r : inode_update(db, &row);
 	s->drop.n = 0;
 	if (r == 0 && (s->valid & PERMITS))
 		r = tx_closed(s->ex, db, &row);

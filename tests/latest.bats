@@ -33,6 +33,26 @@ load views
     latest_is "$R/step_10.pt"
 }
 
+@test "a checkpoint that is moved here as soon as it was saved elsewhere is latest, also after a branch was begun" {
+    local n
+    mkdir "$SCRATCH/tmp"
+    for n in 1 2 3; do
+        save "$SCRATCH/tmp/step_$n.pt" "$n"
+        sleep 0.02
+        mv "$SCRATCH/tmp/step_$n.pt" "$R/"
+        latest_is "$R/step_$n.pt"
+        save "$R/step_1$n.pt" "1$n"
+        latest_is "$R/step_1$n.pt"
+    done
+    echo "lr: 1" >"$R/config.yaml"
+    save "$R/step_20.pt" 20
+    "$EXPFS" branch "$MNT/runs/b" --from r@20 3>&-
+    save "$SCRATCH/tmp/step_21.pt" 21
+    sleep 0.02
+    mv "$SCRATCH/tmp/step_21.pt" "$MNT/runs/b/"
+    equal "$(readlink -f "$MNT/branches/b/latest")" "$MNT/runs/b/step_21.pt"
+}
+
 @test "each run has its own latest" {
     mkdir "$MNT/runs/b"
     save "$R/step_5000.pt" 1

@@ -19,6 +19,7 @@
 #include "util/log.h"
 
 #define BATCH 256
+#define MOVED_WITHIN (60 * UINT64_C(1000000000)) /* ns in which what was just saved is moved, with its copying */
 
 int track_forgive(struct expfs *ex, int r)
 {
@@ -390,6 +391,38 @@ int tx_track_written(struct expfs *ex, struct db *db, uint64_t ino, bool again)
 	int r = tx_metric_end(db, ino);
 
 	return track_forgive(ex, r < 0 ? r : track_written(ex, db, ino, again));
+}
+
+/* The last checkpoint of a run that is not the file itself. */
+static int last_but(struct db *db, uint64_t run, uint64_t ino, struct version_row *ret)
+{
+	struct tracked_row t, own;
+	int r = tracked_latest(db, TRACKED_RUN, run, NULL, &t);
+
+	if (r == 0 && t.ino == ino) {
+		own = t;
+		r = tracked_latest(db, TRACKED_RUN, run, &own, &t);
+	}
+	return r < 0 ? r : version_get(db, t.good, ret);
+}
+
+int tx_track_moved_here(struct expfs *ex, struct db *db, const struct inode_row *row, int64_t mtime)
+{
+	struct tracked_row dir;
+	struct version_row last;
+	struct dirent_row d;
+	int r;
+
+	if (!S_ISREG(row->mode) || (uint64_t)row->btime - (uint64_t)mtime > MOVED_WITHIN)
+		return 0;
+	r = dirent_of(db, row->ino, &d, NULL);
+	if (r == 0)
+		r = tracked_by_dir(db, d.parent, &dir);
+	if (r == 0)
+		r = last_but(db, dir.run, row->ino, &last);
+	if (r == -ENOENT)
+		return 0;
+	return r < 0 ? track_forgive(ex, r) : mtime >= last.mtime;
 }
 
 struct left_open {

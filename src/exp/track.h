@@ -58,6 +58,10 @@ int tx_track_due(struct db *db, const struct tracked_row *t, const struct versio
  * role; what came with an old time stands before all others, in the order of those times. */
 int64_t track_rank(const struct inode_row *row, uint64_t name_order);
 
+/* 1: a file that gets this time, which is before its birth here, was moved here when it had just been saved elsewhere, as by
+ * a program that saves into the directory of temporary files first: that is a save, and no copy of something older. */
+int tx_track_moved_here(struct expfs *ex, struct db *db, const struct inode_row *row, int64_t mtime);
+
 /* A content is not to be had any more: versions that held it were none. */
 int tx_track_lost(struct expfs *ex, struct db *db, uint64_t object);
 
