@@ -21,7 +21,7 @@ def follow(top, page):
     (HOME / page).mkdir()
     programs = [Path(os.environ["EXPFS"]).parent, Path(sys.executable).parent, os.environ["PATH"]]
     print(run(sys.executable, TOP / "tests/printed.py", "--stdout", TOP / f"doc/recipes/{page}.md", HOME / page,
-              env=os.environ | {"PATH": ":".join(map(str, programs)), "HF_HUB_OFFLINE": "1"}))
+              env=os.environ | {"PATH": ":".join(map(str, programs)), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}))
 
 
 for page, trainer in {"torch": "a plain PyTorch loop", "lightning": "PyTorch Lightning", "trainer": "Hugging Face Trainer",
