@@ -108,7 +108,7 @@ const struct command cmd_report = {
 	.name = "report",
 	.run = run,
 	.usage = "[FILE] [--store STORE] | --json",
-	.summary = "write a page for a browser about all that a store has",
+	.summary = "write a page for a browser",
 	.help = "Writes one HTML page that tells of all of a store: warnings, space, branches,\n"
 		"experiments and where they came from, metrics by step, checkpoints with what a\n"
 		"resume finds in them, changes of configuration, selections and decisions. It\n"
