@@ -35,6 +35,12 @@ import json, sys
 answer = json.load(sys.stdin)
 print(eval(sys.argv[1], {"a": answer, "of": {f["name"]: f["action"] for f in answer["files"]}}))' "$WHAT"; }
 
+# traced ARGUMENT…: strace, under which leaks cannot be looked for
+traced() {
+    require_command strace
+    ASAN_OPTIONS=detect_leaks=0 strace "$@"
+}
+
 # says EXPRESSION WANTED [OPTION…]: what the answer of an export says; a is the answer, of["NAME"] what was done with a file
 says() {
     local WHAT=$1 wanted=$2

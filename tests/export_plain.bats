@@ -162,11 +162,10 @@ tree_of() { (cd "$1" && find . -mindepth 1 -printf '%P %y %m %n %l %T@\n' | awk 
 where_not() {
     local calls=$1
     shift
-    strace -f -o /dev/null -e "trace=$calls" -e "inject=$calls:error=EPERM" "$@"
+    traced -f -o /dev/null -e "trace=$calls" -e "inject=$calls:error=EPERM" "$@"
 }
 
 @test "a folder without links, modes, times or exchange, as on FAT, gets plain files" {
-    require_command strace
     local none=linkat,symlinkat,fchmod,utimensat,renameat2
     echo one >"$R/One"
     ln "$R/One" "$R/hard"
