@@ -11,6 +11,7 @@ dist_man_MANS = \
 	doc/man/expfs-fsck.1 \
 	doc/man/expfs-help.1 \
 	doc/man/expfs-history.1 \
+	doc/man/expfs-import.1 \
 	doc/man/expfs-init.1 \
 	doc/man/expfs-load.1 \
 	doc/man/expfs-log.1 \
