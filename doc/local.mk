@@ -7,6 +7,7 @@ dist_man_MANS = \
 	doc/man/expfs-commit.1 \
 	doc/man/expfs-decide.1 \
 	doc/man/expfs-diff.1 \
+	doc/man/expfs-du.1 \
 	doc/man/expfs-export.1 \
 	doc/man/expfs-forget.1 \
 	doc/man/expfs-fsck.1 \
