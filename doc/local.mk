@@ -18,6 +18,7 @@ dist_man_MANS = \
 	doc/man/expfs-load.1 \
 	doc/man/expfs-log.1 \
 	doc/man/expfs-mount.1 \
+	doc/man/expfs-report.1 \
 	doc/man/expfs-restore.1 \
 	doc/man/expfs-select.1 \
 	doc/man/expfs-show.1 \
