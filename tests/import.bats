@@ -187,15 +187,15 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     bytes "$S/x/loggers.duckdb.wal" 1000 2
     while :; do
         echo x >>"$S/x/loggers.duckdb.wal"
-        sleep 0.01
     done 3>&- &
     PIDS+=($!)
+    wait_until grows "$S/x/loggers.duckdb.wal" 1000
     refused 3 "$EXPFS" import "$S/x" "$MNT"
     grep -Eq '^failed    loggers.duckdb.wal: (is|has been) written ' "$SCRATCH/out"
     not grep -q 'loggers.duckdb:' "$SCRATCH/out"
 }
 
-grows() { (($(stat -c %s "$1") > 20000000)); }
+grows() { (($(stat -c %s "$1") > $2)); } # FILE SIZE
 
 @test "a file that is written all the time is told and comes by no half" {
     mkdir "$S/x"
@@ -206,7 +206,7 @@ import sys
 with open(sys.argv[1], "ab", buffering=0) as f:
     while True: f.write(b"x")' "$S/x/busy.log" 3>&- &
     PIDS+=($!)
-    wait_until grows "$S/x/busy.log"
+    wait_until grows "$S/x/busy.log" 20000000
     refused 3 "$EXPFS" import "$S/x" "$MNT"
     grep -q '^failed    busy.log: is written while it is read' "$SCRATCH/out"
     equal "$(ls -A "$MNT/runs/x")" a.pt

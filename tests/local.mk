@@ -178,6 +178,7 @@ tests_clients_formats_LDADD = $(libexpfs_LIBS)
 
 EXTRA_DIST += \
 	tests/clients/client.py \
+	tests/clients/lab.py \
 	tests/clients/requirements.txt \
 	tests/clients/run \
 	tests/clients/tensor_cases.py \
@@ -194,6 +195,7 @@ EXTRA_DIST += \
 	tests/clients/with_late_capture.py \
 	tests/clients/with_lightning.py \
 	tests/clients/with_manifest.py \
+	tests/clients/with_moved_roots.py \
 	tests/clients/with_safetensors.py \
 	tests/clients/with_sqlite.py \
 	tests/clients/with_stress_ng.py \
