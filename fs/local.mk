@@ -2,7 +2,7 @@ expfs_SOURCES += \
 	fs/session.c fs/session.h fs/fs.h \
 	fs/control.c fs/control.h \
 	fs/notify.c fs/notify.h \
-	fs/reload.c fs/reload.h \
+	fs/signals.c fs/signals.h \
 	fs/itable.c fs/itable.h \
 	fs/attr.c fs/dir.c fs/file.c fs/xattr.c \
 	fs/name.c fs/rename.c fs/names.h \

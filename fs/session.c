@@ -17,7 +17,7 @@
 #include "fs.h"
 #include "gate.h"
 #include "notify.h"
-#include "reload.h"
+#include "signals.h"
 #include "meta/xattr.h"
 #include "util/io.h"
 #include "util/log.h"
@@ -208,8 +208,8 @@ static int loop(struct fs *fs)
 static int serve(struct fs *fs)
 {
 	struct control *control = NULL;
-	struct reloader *reloader = NULL;
-	int r = reloader_start(fs->ex, &reloader);
+	struct signals *signals = NULL;
+	int r = signals_start(fs->ex, fs->session, &signals);
 
 	if (r == 0)
 		r = keeper_start(fs->ex);
@@ -219,15 +219,16 @@ static int serve(struct fs *fs)
 		fs->ex->changed = changed;
 		r = control_start(fs->ex, &control);
 	}
-	if (r < 0) {
+	if (r < 0)
 		log_msg("%s: cannot start: %s", store_path(fs->ex->store), strerror(-r));
-	} else {
+	else
 		r = loop(fs);
+	if (signals)
+		signals_stop(signals);
+	if (control) {
 		service_stopping();
 		control_stop(control);
 	}
-	if (reloader)
-		reloader_stop(reloader);
 	return r;
 }
 

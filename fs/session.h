@@ -17,7 +17,7 @@ struct session_options {
 int session_check_options(const char *options, char **ret_bad);
 
 /* Mounts and serves until the mount is unmounted or SIGTERM or SIGINT comes, or the
- * SIGHUP of its terminal; any other SIGHUP has config.yaml read again (reload.h). 0 when it ended in good order. -errno, with a message logged, where it
+ * SIGHUP of its terminal; any other SIGHUP has config.yaml read again (signals.h). 0 when it ended in good order. -errno, with a message logged, where it
  * could not mount. Called before the process has other threads: it starts the
  * keeper and the control socket itself. */
 int session_run(struct expfs *ex, const struct session_options *o);
