@@ -119,16 +119,29 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     echo a >"$S/x/epoch=3%3Aval.log"
     echo b >"$S/x/Best.log"
     echo c >"$S/x/%62est.log"
+    echo g >"$S/x/%2Eexpfs-part-mine"
     echo d >"$S/x/100%20done"
     mkdir "$S/x/both"
     echo e >"$S/x/both/a%3Ab"
     echo f >"$S/x/both/a:b"
     import "$S/x" "$MNT"
     equal "$(cd "$MNT/runs/x" && find . -type f | sort | tr '\n' ' ')" \
-        "./100%20done ./Best.log ./best.log ./both/a%3Ab ./both/a:b ./epoch=3:val.log "
+        "./.expfs-part-mine ./100%20done ./Best.log ./best.log ./both/a%3Ab ./both/a:b ./epoch=3:val.log "
     equal "$(cat "$MNT/runs/x/best.log")" c
     equal "$(imported 'r["given_back"]["count"], r["given_back"]["names"]')" \
-        "(2, [{'from': '%62est.log', 'to': 'best.log'}, {'from': 'epoch=3%3Aval.log', 'to': 'epoch=3:val.log'}])"
+        "(3, [{'from': '%2Eexpfs-part-mine', 'to': '.expfs-part-mine'}, \
+{'from': '%62est.log', 'to': 'best.log'}, {'from': 'epoch=3%3Aval.log', 'to': 'epoch=3:val.log'}])"
+}
+
+@test "no name leads out of the directory that an import makes" {
+    mkdir -p "$S/x/.%2E/.%2E/.%2E/out" "$S/x/%2E%2E" "$S/x/..%2Fout"
+    echo a >"$S/x/.%2E/.%2E/.%2E/out/file"
+    echo b >"$S/x/%2E"
+    echo c >"$S/x/%2E%2E/..%2Ffile"
+    import "$S/x" "$MNT"
+    same "$S/x" "$MNT/runs/x"
+    equal "$(ls "$MNT/runs")" x
+    not test -e "$SCRATCH/out"
 }
 
 @test "what is no file is left out and told, what lies under a name of any bytes comes" {

@@ -242,6 +242,12 @@ static int gives(const char *name, size_t letters, const char *mapped)
 	return r < 0 ? r : !strcmp(again, mapped);
 }
 
+/* What mapping never gets: it is no name of a file, but leads elsewhere. */
+static bool is_no_name(const char *plain)
+{
+	return !*plain || !strcmp(plain, ".") || !strcmp(plain, "..") || strchr(plain, '/');
+}
+
 int portable_unmap(const char *name, char **ret)
 {
 	_cleanup_free_ char *plain = decode(name);
@@ -250,7 +256,11 @@ int portable_unmap(const char *name, char **ret)
 
 	if (!plain)
 		return -ENOMEM;
-	n = strlen(plain) <= PORTABLE_MAX && !strchr(plain, '/') ? count_letters(plain) : 0;
+	if (is_no_name(plain)) {
+		*ret = strdup(name);
+		return *ret ? 0 : -ENOMEM;
+	}
+	n = strlen(plain) <= PORTABLE_MAX ? count_letters(plain) : 0;
 	r = gives(plain, LETTERS_NONE, name);
 	for (size_t letter = 0; r == 0 && letter < n; letter++)
 		r = gives(plain, letter, name);

@@ -188,9 +188,9 @@ static void entry_clear(struct tree_entry *e)
 	free(e->link);
 }
 
-static const char *refuse_name(const char *name, const char *path)
+static const char *refuse_name(const char *name, const char *to, const char *path)
 {
-	if (!strcmp(name, ".expfs"))
+	if (!strcmp(to, ".expfs"))
 		return "is a name that no file in a mount can have";
 	if (!strncmp(name, PORTABLE_PART, strlen(PORTABLE_PART)) || !strncmp(name, FOLDER_OLD, strlen(FOLDER_OLD)))
 		return "is what an export that was interrupted left";
@@ -205,7 +205,7 @@ static int add_below(struct tree *t, size_t dir, const char *name, const char *t
 
 	if (!e.path || !e.to)
 		return -ENOMEM;
-	why = refuse_name(to, e.path);
+	why = refuse_name(name, to, e.path);
 	if (why)
 		return tree_leave(t, e.path, why, false);
 	if (fstatat(t->fd, e.path, &e.st, AT_SYMLINK_NOFOLLOW) < 0)

@@ -28,6 +28,7 @@ static void check_back(const char *name, const char *mapped)
 	must(portable_unmap(mapped, &back) == 0);
 	must(!strcmp(back, name));
 	must(portable_unmap(name, &foreign) == 0);
+	must(*foreign && strcmp(foreign, ".") && strcmp(foreign, ".."));
 	must(!strchr(foreign, '/') && strlen(foreign) <= strlen(name));
 }
 

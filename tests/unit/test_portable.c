@@ -123,7 +123,7 @@ static void test_case_length(void **state)
 
 static void test_foreign(void **state)
 {
-	static const char *const names[] = { "my%20file", "%zz", "%3a", "%2F", "%00", "a%2Fb", "%2e%2e", "%61%62c", "100%25", "%E9t%E9%20" };
+	static const char *const names[] = { "my%20file", "%zz", "%3a", "%2F", "%00", "a%2Fb", "%2e%2e", "%2E", ".%2E", "%61%62c", "100%25", "%E9t%E9%20" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_cleanup_free_ char *back = NULL;
