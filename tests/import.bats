@@ -194,6 +194,24 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     equal "$(steps hf)" "100 200 "
 }
 
+@test "a checkpoint of which a directory cannot be read comes when it can, and one without files as it is" {
+    require_user
+    umount_store
+    mount_store -o allow_other
+    chmod 777 "$MNT/runs"
+    hf_run "$S/hf"
+    mkdir -p "$S/hf/checkpoint-300" "$S/hf/checkpoint-400/nested"
+    mkfifo "$S/hf/checkpoint-400/fifo"
+    chmod 700 "$S/hf/checkpoint-200/nested"
+    refused 3 "${AS_NOBODY[@]}" "$EXPFS" import "$S/hf" "$MNT"
+    equal "$(ls "$MNT/runs/hf" | tr '\n' ' ')" "checkpoint-100 checkpoint-300 checkpoint-400 config.yaml "
+    equal "$(ls "$MNT/runs/hf/checkpoint-400")" nested
+    chmod 755 "$S/hf/checkpoint-200/nested"
+    rm "$S/hf/checkpoint-400/fifo"
+    as_nobody "$EXPFS" import "$S/hf" "$MNT" >/dev/null 3>&-
+    same "$S/hf" "$MNT/runs/hf" --no-o --no-g
+}
+
 @test "a file that is written after it was copied is told, as what belongs to it may not fit" {
     mkdir "$S/x"
     bytes "$S/x/loggers.duckdb" 1000 1

@@ -69,7 +69,7 @@ static int leave_unit(const struct bring *b, const struct import_unit *unit)
 {
 	_cleanup_free_ char *part = import_path(unit, unit->dir->to), *why = NULL;
 
-	if (!part || asprintf(&why, "is not whole, for a file of it could not be read; what could is in %s", part) < 0)
+	if (!part || asprintf(&why, "is not whole, for some of it could not be read; what could is in %s", part) < 0)
 		return -ENOMEM;
 	return tree_leave(b->im->tree, unit->dir->path, why, true);
 }
@@ -100,6 +100,20 @@ static int bring_items(struct bring *b)
 			r = bring_item(b, &im->v[i]);
 		if (r == 0 && unit && !unit->there && (i + 1 == im->n || im->v[i + 1].unit != unit))
 			r = unit->lost ? leave_unit(b, unit) : finish_unit(b, unit);
+	}
+	return r;
+}
+
+/* Directories called as a checkpoint is, with no file in them. */
+static int finish_empty(const struct bring *b)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < b->im->n_units && r == 0; i++) {
+		struct import_unit *unit = &b->im->units[i];
+
+		if (unit->time == INT64_MIN && !unit->there && !unit->lost)
+			r = finish_unit(b, unit);
 	}
 	return r;
 }
@@ -145,6 +159,8 @@ int import_bring(struct import *im, int to)
 
 	progress_start(&b.progress, "expfs: import: copying", im->bytes_new);
 	r = bring_items(&b);
+	if (r == 0)
+		r = finish_empty(&b);
 	if (r == 0)
 		r = finish_dirs(&b);
 	if (r == 0)

@@ -17,12 +17,12 @@ struct import_unit {
 	const struct tree_entry *dir;
 	const struct import_dir *dirs; /* itself and those in it, the deeper ones first */
 	size_t n_dirs;
-	int64_t time; /* of its newest file */
+	int64_t time; /* of its newest file; INT64_MIN: it has none */
 	uint64_t step;
 	bool has_step;
 	bool there; /* the directory is in its place, so that files go into it */
 	bool done;  /* it has got its name now */
-	bool lost;  /* a file of it could not be read */
+	bool lost;  /* something of it could not be read */
 };
 
 /* Puts items and directories in order, and finds which items are names of one file. -ENOMEM */

@@ -252,7 +252,11 @@ static void add_dir(struct find *f, size_t i)
 {
 	struct import *im = f->im;
 
-	im->dirs[im->n_dirs++] = (struct import_dir){ &im->tree->v[i], f->unit[i] ? &im->units[f->unit[i] - 1] : NULL };
+	struct import_unit *unit = f->unit[i] ? &im->units[f->unit[i] - 1] : NULL;
+
+	im->dirs[im->n_dirs++] = (struct import_dir){ &im->tree->v[i], unit };
+	if (unit)
+		unit->lost |= im->tree->v[i].partial;
 }
 
 static int add_items(struct find *f)

@@ -199,7 +199,7 @@ static const char *refuse_name(const char *name, const char *to, const char *pat
 
 static int add_below(struct tree *t, size_t dir, const char *name, const char *to)
 {
-	_cleanup_(entry_clear) struct tree_entry e = { below(t->v[dir].path, name), below(t->v[dir].to, to), NULL, dir, { 0 } };
+	_cleanup_(entry_clear) struct tree_entry e = { .path = below(t->v[dir].path, name), .to = below(t->v[dir].to, to), .dir = dir };
 	const char *why;
 	int r = 0;
 
@@ -216,6 +216,7 @@ static int add_below(struct tree *t, size_t dir, const char *name, const char *t
 		return tree_leave(t, e.path, kind_of(e.st.st_mode), false);
 	if (r == 0)
 		return add_entry(t, &e);
+	t->v[dir].partial = true;
 	return r == -ENOMEM ? r : tree_leave(t, e.path, r == -ENOENT ? "vanished while it was looked at" : strerror(-r), true);
 }
 
@@ -226,6 +227,7 @@ static int read_dir(struct tree *t, size_t dir)
 
 	if (r == -ENOMEM || r == -E2BIG || (r < 0 && dir == 0))
 		return r;
+	t->v[dir].partial = r < 0;
 	if (r < 0)
 		return tree_leave(t, t->v[dir].path, strerror(-r), true);
 	for (size_t i = 0; i < names.n && r == 0; i++)
@@ -236,7 +238,7 @@ static int read_dir(struct tree *t, size_t dir)
 int tree_read(const char *dir, struct tree **ret)
 {
 	_cleanup_tree_ struct tree *t = calloc(1, sizeof(*t));
-	_cleanup_(entry_clear) struct tree_entry top = { strdup(""), strdup(""), NULL, 0, { 0 } };
+	_cleanup_(entry_clear) struct tree_entry top = { .path = strdup(""), .to = strdup("") };
 	int r;
 
 	if (!t || !top.path || !top.to) {

@@ -18,6 +18,7 @@ struct tree_entry {
 	char *to;   /* the same, with the names given back that a sync tool's folder had instead (sync/portable.h) */
 	char *link; /* what a symbolic link holds, else NULL */
 	size_t dir; /* number of the directory that it is in */
+	bool partial; /* a directory of which something could not be read; it is in left */
 	struct stat st;
 };
 
