@@ -268,6 +268,24 @@ with open(sys.argv[1], "ab", buffering=0) as f:
     equal "$(cat "$MNT/runs/other/checkpoint-100")" file
 }
 
+@test "nothing is written through a link, and nothing at all where a file is in the place of a directory" {
+    mkdir -p "$S/x/a/b" "$S/x/z" "$SCRATCH/outside" "$MNT/runs/x"
+    echo c >"$S/x/a/b/c"
+    echo 0 >"$S/x/0"
+    ln -s "$SCRATCH/outside" "$MNT/runs/x/a"
+    refused 3 "$EXPFS" import "$S/x" "$MNT/runs/x"
+    [[ $MESSAGE == *"/runs/x/a: is there already and no directory"* ]]
+    equal "$(ls "$SCRATCH/outside" "$MNT/runs/x" | grep -c '[0b]$')" 0
+    rm "$MNT/runs/x/a"
+    echo file >"$MNT/runs/x/z"
+    refused 3 "$EXPFS" import "$S/x" "$MNT/runs/x"
+    [[ $MESSAGE == *"/runs/x/z: is there already and no directory"* ]]
+    equal "$(ls "$MNT/runs/x")" z
+    rm "$MNT/runs/x/z"
+    import "$S/x" "$MNT/runs/x"
+    same "$S/x" "$MNT/runs/x"
+}
+
 @test "a file of the same size and time to the second is the same only with the same content" {
     mkdir "$S/x"
     bytes "$S/x/a.bin" 1000 1

@@ -132,6 +132,11 @@ static enum op_exit refuse(const struct call *c)
 			point, below, c->im->foreign, c->where.source);
 		return OP_FAILED;
 	}
+	if (c->im->in_way) {
+		log_msg("%s%s%s/%s: is there already and no directory, as it is in %s; move it away, or name another DEST", point,
+			between(c), below, c->im->in_way, c->where.source);
+		return OP_FAILED;
+	}
 	if (c->im->n_differ > 0) {
 		log_msg("%s%s%s/%s: is there already and differs (%zu do so, see --dry-run); move it away, or name another DEST",
 			point, between(c), below, json_string_value(json_array_get(paths, 0)), c->im->n_differ);

@@ -65,20 +65,29 @@ static int look(const struct import *im, struct import_item *item, int to, struc
 	return item->e->link ? look_link(item, to) : look_file(im, item, to, &st, p);
 }
 
-/* A file in the place of a directory is told as what differs of all that would lie in it. */
+/* A file in the place of a directory, or a link, wherever that leads, is told as what differs of all that would lie in it. */
 static int look_dirs(struct import *im, int to)
 {
+	_cleanup_free_ bool *blocked = calloc(im->tree->n, sizeof(*blocked));
 	struct stat st;
 
+	for (size_t i = 1; i < im->tree->n && blocked; i++) {
+		const struct tree_entry *e = &im->tree->v[i];
+
+		if (S_ISDIR(e->st.st_mode))
+			blocked[i] = blocked[e->dir] ||
+				     (fstatat(to, e->to, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode));
+		if (blocked[i] && !im->in_way)
+			im->in_way = strdup(e->to);
+		if (blocked[i] && !im->in_way)
+			return -ENOMEM;
+	}
 	for (size_t i = 0; i < im->n_units; i++)
 		im->units[i].there = fstatat(to, im->units[i].dir->to, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	for (size_t i = 0; i < im->n; i++) {
-		const struct tree_entry *dir = &im->tree->v[im->v[i].e->dir];
-
-		if (*dir->to && fstatat(to, dir->to, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode))
+	for (size_t i = 0; i < im->n && blocked; i++)
+		if (blocked[im->v[i].e->dir])
 			im->v[i].state = IMPORT_DIFFERS;
-	}
-	return 0;
+	return blocked ? 0 : -ENOMEM;
 }
 
 /* What lies at the top stands behind it, in the order of names. */

@@ -353,6 +353,7 @@ void import_free(struct import *im)
 		tree_free(im->tree);
 	free(im->dest);
 	free(im->foreign);
+	free(im->in_way);
 	free(im->places);
 	free(im->units);
 	free(im->dirs);
