@@ -78,6 +78,32 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     leads "$B/hf/step/200" "$MNT/runs/hf/checkpoint-200"
 }
 
+@test "metrics and other attributes that checkpoints and directories have come with them" {
+    hf_run "$S/hf"
+    setfattr -n user.expfs.metric.val_loss -v 0.25 "$S/hf/checkpoint-100"
+    setfattr -n user.expfs.metric.val_loss -v 0.125 "$S/hf/checkpoint-200"
+    setfattr -n user.note -v text "$S/hf"
+    setfattr -n user.note -v deep "$S/hf/checkpoint-200/nested"
+    import "$S/hf" "$MNT"
+    leads "$B/hf/best" "$MNT/runs/hf/checkpoint-200"
+    equal "$(getfattr --only-values -n user.note "$MNT/runs/hf" "$MNT/runs/hf/checkpoint-200/nested")" textdeep
+    same "$S/hf" "$MNT/runs/hf"
+}
+
+@test "bits that lend an owner's rights come with the owner alone" {
+    require_user
+    umount_store
+    mount_store -o allow_other
+    chmod 777 "$MNT/runs"
+    mkdir -m 2755 "$S/x"
+    echo a >"$S/x/run"
+    chmod 6755 "$S/x/run"
+    import "$S/x" "$MNT"
+    equal "$(stat -c '%a %u' "$MNT/runs/x/run" "$MNT/runs/x" | tr '\n' ' ')" "6755 0 2755 0 "
+    as_nobody "$EXPFS" import "$S/x" "$MNT/runs/y" >/dev/null 3>&-
+    equal "$(stat -c '%a %U' "$MNT/runs/y/run" "$MNT/runs/y" | tr '\n' ' ')" "755 nobody 755 nobody "
+}
+
 @test "what is imported counts as older than what was written in the mount, though it comes later and has a higher step" {
     mkdir -p "$MNT/runs/r"
     checkpoint zip "$MNT/runs/r/step_5.pt" 10000 1
@@ -318,8 +344,13 @@ with open(sys.argv[1], "ab", buffering=0) as f:
 @test "directories of runs become runs, and what is a run itself is not taken apart among them" {
     hf_run "$S/all/a"
     hf_run "$S/all/b"
+    mkdir -p "$MNT/mine/own"
+    chmod 700 "$S/all"
     import "$S/all" "$MNT/runs"
     equal "$(imported 'r["branches"]')" "['a', 'b']"
+    import "$S/all" "$MNT/mine"
+    import "$S/all" "$MNT/new"
+    equal "$(stat -c %a "$MNT/runs" "$MNT/mine" "$MNT/new" | tr '\n' ' ')" "755 755 700 " # of what was there the owner decides
     refused 3 "$EXPFS" import "$S/all/a" "$MNT/runs"
     [[ $MESSAGE == *"name one in it, as in: $MNT/runs/NAME"* ]]
 }

@@ -63,15 +63,12 @@ static enum op_exit fail_source(const struct call *c, int r)
 /* In a directory of runs each directory is one; a run that was taken apart there would be none any more. */
 static bool is_run_among_runs(const struct call *c)
 {
-	const struct config *config = c->where.config;
-	_cleanup_free_ char *below = NULL;
-
-	if (asprintf(&below, "%s%sx", c->where.path, *c->where.path ? "/" : "") < 0 || !*c->where.path || !run_is(config, below))
+	if (!*c->where.path || !c->im->holds_runs)
 		return false;
 	for (size_t i = 1; i < c->im->tree->n && c->im->tree->v[i].dir == 0; i++) {
 		const struct tree_entry *e = &c->im->tree->v[i];
 
-		if (role_of(config->rules, e->to, S_ISDIR(e->st.st_mode)) != ROLE_NONE)
+		if (role_of(c->where.config->rules, e->to, S_ISDIR(e->st.st_mode)) != ROLE_NONE)
 			return true;
 	}
 	return false;

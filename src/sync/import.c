@@ -29,12 +29,11 @@ static int make_above(int to, char *path)
 }
 
 /* What is in it is on the disk then. */
-static int finish_dir(const struct import_dir *d, int to)
+static int finish_dir(const struct bring *b, const struct import_dir *d)
 {
-	struct timespec times[2] = { d->e->st.st_atim, d->e->st.st_mtim };
 	_cleanup_free_ char *path = import_path(d->unit, *d->e->to ? d->e->to : ".");
-	_cleanup_close_ int fd = -1;
-	int r;
+	_cleanup_close_ int from = tree_open(b->im->tree, d->e), fd = -1;
+	int to = b->to, r;
 
 	if (!path)
 		return -ENOMEM;
@@ -44,11 +43,10 @@ static int finish_dir(const struct import_dir *d, int to)
 	if (mkdirat(to, path, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	fd = openat(to, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || (fchown(fd, d->e->st.st_uid, d->e->st.st_gid) < 0 && errno != EPERM))
+	if (fd < 0)
 		return -errno;
-	if (fchmod(fd, d->e->st.st_mode & 07777) < 0 || futimens(fd, times) < 0)
-		return -errno;
-	return io_sync(fd, false);
+	r = import_attributes(from, fd, &d->e->st);
+	return r < 0 ? r : io_sync(fd, false);
 }
 
 /* A checkpoint that is a directory gets its name when all of it is there. */
@@ -58,7 +56,7 @@ static int finish_unit(const struct bring *b, struct import_unit *unit)
 	int r = part ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < unit->n_dirs && r == 0; i++)
-		r = finish_dir(&unit->dirs[i], b->to);
+		r = finish_dir(b, &unit->dirs[i]);
 	if (r == 0 && renameat2(b->to, part, b->to, unit->dir->to, RENAME_NOREPLACE) < 0)
 		r = -errno;
 	unit->there = unit->done = r == 0;
@@ -137,7 +135,12 @@ static int check_source(const struct bring *b)
 	return r;
 }
 
-/* The top of a mount stays as it is. */
+/* The top of a mount, a directory of runs and one that others have put something into stay as they are. */
+static bool is_shared(const struct import *im)
+{
+	return !*im->dest || im->holds_runs || im->foreign;
+}
+
 static int finish_dirs(const struct bring *b)
 {
 	int r = 0;
@@ -145,9 +148,9 @@ static int finish_dirs(const struct bring *b)
 	for (size_t i = 0; i < b->im->n_dirs && r == 0; i++) {
 		const struct import_dir *d = &b->im->dirs[i];
 
-		if ((d->unit && (d->unit->lost || d->unit->done)) || (!*d->e->to && !*b->im->dest))
+		if ((d->unit && (d->unit->lost || d->unit->done)) || (!*d->e->to && is_shared(b->im)))
 			continue;
-		r = finish_dir(d, b->to);
+		r = finish_dir(b, d);
 	}
 	return r;
 }

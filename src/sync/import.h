@@ -50,6 +50,7 @@ struct import {
 	struct tree *tree;
 	const struct config *config;
 	char *dest; /* path in the mount that the top becomes, "": the top of the mount */
+	bool holds_runs; /* each directory in dest is a run */
 	struct import_item *v; /* in the order in which they come */
 	size_t n;
 	struct import_unit *units;

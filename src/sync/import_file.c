@@ -95,7 +95,6 @@ static int copy_bytes(int from, int to, uint64_t size, char *buf, struct progres
 	return io_truncate(to, size);
 }
 
-/* Those of the user, as far as they are taken. */
 static int copy_xattrs(int from, int to)
 {
 	char names[XATTRS_MAX], value[XATTRS_MAX];
@@ -110,17 +109,21 @@ static int copy_xattrs(int from, int to)
 	return 0;
 }
 
-static int set_attributes(int from, int to, const struct stat *st)
+int import_attributes(int from, int to, const struct stat *st)
 {
 	struct timespec times[2] = { st->st_atim, st->st_mtim };
+	mode_t mode = st->st_mode & 07777;
 	int r;
 
-	if (fchown(to, st->st_uid, st->st_gid) < 0 && errno != EPERM)
-		return -errno;
-	r = copy_xattrs(from, to);
+	if (fchown(to, st->st_uid, st->st_gid) < 0) {
+		if (errno != EPERM)
+			return -errno;
+		mode &= ~(mode_t)(S_ISUID | S_ISGID); /* whom these would lend to others is another one */
+	}
+	r = from < 0 ? 0 : copy_xattrs(from, to);
 	if (r < 0)
 		return r;
-	return fchmod(to, st->st_mode & 07777) < 0 || futimens(to, times) < 0 ? -errno : 0;
+	return fchmod(to, mode) < 0 || futimens(to, times) < 0 ? -errno : 0;
 }
 
 static bool is_unchanged(int fd, const struct stat *before)
@@ -153,7 +156,7 @@ static int make_copy(const struct import *im, const struct tree_entry *e, int to
 		r = 1;
 	}
 	if (r == 0)
-		r = set_attributes(in, out, &st);
+		r = import_attributes(in, out, &st);
 	if (close(out) < 0 && r == 0)
 		r = -errno;
 	out = -1;

@@ -317,6 +317,17 @@ static int count_experiments(struct find *f)
 	return r;
 }
 
+static int find_dest(struct import *im, const char *dest)
+{
+	_cleanup_free_ char *below = NULL;
+
+	im->dest = strdup(dest);
+	if (!im->dest || asprintf(&below, "%s%sx", dest, *dest ? "/" : "") < 0)
+		return -ENOMEM;
+	im->holds_runs = run_is(im->config, below);
+	return 0;
+}
+
 int import_plan(const char *dir, const struct config *config, const char *dest, struct import **ret)
 {
 	_cleanup_import_ struct import *im = calloc(1, sizeof(*im));
@@ -326,8 +337,9 @@ int import_plan(const char *dir, const struct config *config, const char *dest, 
 	if (!im)
 		return -ENOMEM;
 	im->config = config;
-	im->dest = strdup(dest);
-	r = im->dest ? tree_read(dir, &im->tree) : -ENOMEM;
+	r = find_dest(im, dest);
+	if (r == 0)
+		r = tree_read(dir, &im->tree);
 	if (r < 0)
 		return r;
 	f.unit = calloc(im->tree->n, sizeof(*f.unit));

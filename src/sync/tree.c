@@ -43,7 +43,7 @@ int tree_open(const struct tree *t, const struct tree_entry *e)
 
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ELOOP || fd == -ENOTDIR || fd == -ENXIO ? -ESTALE : fd;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == e->st.st_ino && st.st_dev == e->st.st_dev)
+	if (fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == (e->st.st_mode & S_IFMT) && st.st_ino == e->st.st_ino && st.st_dev == e->st.st_dev)
 		return fd;
 	close(fd);
 	return -ESTALE;

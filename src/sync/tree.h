@@ -43,7 +43,7 @@ void tree_free(struct tree *t);
 /* Notes that a path is left out; the texts are copied. 0 or -ENOMEM. */
 int tree_leave(struct tree *t, const char *path, const char *why, bool lost);
 
-/* Opens a file to read. -ESTALE: there is another by now, or none. */
+/* Opens a file or directory to read. -ESTALE: there is another by now, or none. */
 int tree_open(const struct tree *t, const struct tree_entry *e);
 
 static inline void tree_freep(struct tree **t)
