@@ -184,10 +184,12 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     mkdir "$S/x/.expfs"
     echo half >"$S/x/.expfs-part-latest.pt"
     mkdir "$S/x/.expfs-old-latest"
+    echo half >"$S/x/.deep.import-99e98c6f.part"
     everything "$S/x" >"$SCRATCH/before"
     import "$S/x" "$MNT"
     everything "$S/x" | diff "$SCRATCH/before" -
     imported '"\n".join(sorted(l["path"] + ": " + l["why"] for l in r["left_out"]["paths"]))' | diff - <(
+        echo ".deep.import-99e98c6f.part: is what an import that was interrupted left"
         echo ".expfs-old-latest: is what an export that was interrupted left"
         echo ".expfs-part-latest.pt: is what an export that was interrupted left"
         echo ".expfs: is a name that no file in a mount can have"
@@ -236,6 +238,18 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     rm "$S/hf/checkpoint-400/fifo"
     as_nobody "$EXPFS" import "$S/hf" "$MNT" >/dev/null 3>&-
     same "$S/hf" "$MNT/runs/hf" --no-o --no-g
+}
+
+@test "of what is left out under a name of any bytes it is told why" {
+    require_user
+    umount_store
+    mount_store -o allow_other
+    chmod 777 "$MNT/runs"
+    mkdir -p "$S/x"/$'\xff'/checkpoint-1
+    echo a >"$S/x"/$'\xff'/checkpoint-1/model.bin
+    chmod 600 "$S/x"/$'\xff'/checkpoint-1/model.bin
+    as_nobody "$EXPFS" import "$S/x" "$MNT" --json >"$SCRATCH/imported" 2>/dev/null 3>&- || true
+    equal "$(imported 'len(r["left_out"]["paths"]), r["left_out"]["count"]')" "(2, 2)"
 }
 
 @test "a file that is written after it was copied is told, as what belongs to it may not fit" {
@@ -363,6 +377,10 @@ with open(sys.argv[1], "ab", buffering=0) as f:
     refused 3 "$EXPFS" import "$MNT" "$MNT/runs/x"
     refused 3 "$EXPFS" import "$MNT/runs" "$MNT/runs/x"
     refused 3 "$EXPFS" import "$SCRATCH" "$MNT/runs/x"
+    refused 3 "$EXPFS" import / "$MNT/runs/x"
+    refused 3 "$EXPFS" import "$STORE" "$MNT/runs/x"
+    [[ $MESSAGE == *"in the store"* ]]
+    refused 3 "$EXPFS" import "$STORE/objects" "$MNT/runs/x"
     refused 3 "$EXPFS" import "$S/lab/checkpoints" "$MNT"
     [[ $MESSAGE == *"import the directory that it is in" ]]
     refused 2 "$EXPFS" import "$S/.hidden" "$MNT"

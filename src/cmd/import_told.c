@@ -59,8 +59,8 @@ static json_t *left_json(const struct import *im)
 	for (size_t i = 0; i < im->tree->n_left && i < IMPORT_TOLD_MAX; i++) {
 		const struct tree_left *l = &im->tree->left[i];
 
-		json_array_append_new(list, json_pack("{s:o, s:s, s:s}", "path", reply_text(l->path), "why", l->why, "kind",
-						      l->lost ? "failed" : "left out"));
+		json_array_append_new(list, json_pack("{s:o, s:o, s:s}", "path", reply_text(l->path), "why",
+						      reply_text(l->why), "kind", l->lost ? "failed" : "left out"));
 	}
 	return json_pack("{s:I, s:o}", "count", (json_int_t)im->tree->n_left, "paths", list);
 }

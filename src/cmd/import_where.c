@@ -144,16 +144,26 @@ static enum op_exit name_run(struct import_where *w)
 	return w->path && w->below ? OP_DONE : fail(-ENOMEM);
 }
 
+static bool overlap(const char *a, const char *b)
+{
+	return !strcmp(a, "/") || path_is_below(a, b) || path_is_below(b, a);
+}
+
 static enum op_exit refuse_overlap(const struct import_where *w)
 {
 	_cleanup_free_ char *dest = NULL;
 
 	if (asprintf(&dest, "%s%s%s", w->point, *w->below ? "/" : "", w->below) < 0)
 		return fail(-ENOMEM);
-	if (strcmp(w->source, "/") != 0 && !path_is_below(dest, w->source) && !path_is_below(w->source, dest))
-		return OP_DONE;
-	log_msg("%s: lies in %s, or that in this; name another DEST", w->source, dest);
-	return OP_FAILED;
+	if (overlap(w->source, dest)) {
+		log_msg("%s: lies in %s, or that in this; name another DEST", w->source, dest);
+		return OP_FAILED;
+	}
+	if (overlap(w->source, w->store)) {
+		log_msg("%s: lies in the store %s, or that in this; name a directory that has nothing of it", w->source, w->store);
+		return OP_FAILED;
+	}
+	return OP_DONE;
 }
 
 enum op_exit import_where_find(const char *source, const char *dest, const char *store, struct import_where *w)

@@ -3,9 +3,8 @@
 #define EXPFS_SYNC_IMPORT_PART_H
 
 #include "sync/import.h"
+#include "sync/import_name.h"
 #include "util/progress.h"
-
-#define IMPORT_PART 256
 
 /* A directory of the tree. */
 struct import_dir {
@@ -27,12 +26,6 @@ struct import_unit {
 
 /* Puts items and directories in order, and finds which items are names of one file. -ENOMEM */
 int import_order(struct import *im);
-
-/* The name beside a name, while that is made. */
-void import_part_name(const char *name, char ret[static IMPORT_PART]);
-
-/* Whether it is such a name. */
-bool import_is_part(const char *name);
 
 /* Where it is made or, if it is there, where that is: a path below the destination, to be freed. NULL: memory is short. */
 char *import_path(const struct import_unit *unit, const char *to);

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "sync/folder.h"
+#include "sync/import_name.h"
 #include "sync/portable.h"
 #include "util/list.h"
 
@@ -194,6 +195,8 @@ static const char *refuse_name(const char *name, const char *to, const char *pat
 		return "is a name that no file in a mount can have";
 	if (!strncmp(name, PORTABLE_PART, strlen(PORTABLE_PART)) || !strncmp(name, FOLDER_OLD, strlen(FOLDER_OLD)))
 		return "is what an export that was interrupted left";
+	if (import_is_part(name) || import_is_part(to))
+		return "is what an import that was interrupted left";
 	return strlen(path) >= PATH_MAX - 64 ? "has too long a path" : NULL;
 }
 
