@@ -431,6 +431,25 @@ whole() {
     done
 }
 
+@test "what a killed import made of a checkpoint that is another by now does not come" {
+    mkdir -p "$S/x/checkpoint-7/sub" "$S/x/checkpoint-7/turns" "$S/x/checkpoint-8"
+    bytes "$S/x/checkpoint-7/model.bin" 20000 1
+    bytes "$S/x/checkpoint-7/sub/gone" 100 2
+    bytes "$S/x/checkpoint-7/turns/in" 100 3
+    bytes "$S/x/checkpoint-7/kept.bin" 20000 4
+    echo '{}' >"$S/x/checkpoint-7/trainer_state.json"
+    import "$S/x" "$MNT"
+    mv "$MNT/runs/x/checkpoint-7" "$MNT/runs/x/.checkpoint-7.import-2534f3f3.part" # as it is while it is made
+    rm -r "$S/x/checkpoint-7/sub" "$S/x/checkpoint-7/turns"
+    echo file >"$S/x/checkpoint-7/turns"
+    bytes "$S/x/checkpoint-7/model.bin" 20000 5
+    local kept
+    kept=$(stat -c %i "$MNT/runs/x/.checkpoint-7.import-2534f3f3.part/kept.bin")
+    import "$S/x" "$MNT"
+    same "$S/x" "$MNT/runs/x"
+    equal "$(stat -c %i "$MNT/runs/x/checkpoint-7/kept.bin")" "$kept" # it goes on
+}
+
 @test "an import that is killed leaves no half checkpoint, and the next one goes on to the same tree" {
     hf_run "$S/hf"
     local i rounds=8

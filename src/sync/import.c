@@ -91,6 +91,9 @@ static int bring_items(struct bring *b)
 	struct import *im = b->im;
 	int r = 0;
 
+	for (size_t i = 0; i < im->n_units && r == 0; i++)
+		if (!im->units[i].there)
+			r = import_tidy(im, &im->units[i], b->to);
 	for (size_t i = 0; i < im->n && r == 0; i++) {
 		struct import_unit *unit = im->v[i].unit;
 

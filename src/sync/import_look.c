@@ -90,28 +90,6 @@ static int look_dirs(struct import *im, int to)
 	return blocked ? 0 : -ENOMEM;
 }
 
-/* What lies at the top stands behind it, in the order of names. */
-static bool has_at_top(const struct tree *t, const char *name)
-{
-	size_t low = 1, high = 1;
-
-	for (size_t step = t->n; step > 0; step /= 2)
-		while (high + step <= t->n && t->v[high + step - 1].dir == 0)
-			high += step;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int r = strcmp(name, t->v[middle].to);
-
-		if (r == 0)
-			return true;
-		if (r < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return false;
-}
-
 /* A name there that the tree does not have says that it is another's. */
 static int find_foreign(struct import *im, int to)
 {
@@ -129,7 +107,7 @@ static int find_foreign(struct import *im, int to)
 	while (!im->foreign && r == 0 && (d = readdir(dir)) != NULL) {
 		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
 			continue;
-		if (import_is_part(d->d_name) || has_at_top(im->tree, d->d_name))
+		if (import_is_part(d->d_name) || tree_get(im->tree, im->tree->v, d->d_name))
 			continue;
 		im->foreign = strdup(d->d_name);
 		r = im->foreign ? 0 : -ENOMEM;

@@ -33,6 +33,9 @@ char *import_path(const struct import_unit *unit, const char *to);
 /* Makes one file or link at a path. 1: it could not be read, and was put into tree->left. */
 int import_file(struct import *im, const struct import_item *item, int to, const char *path, struct progress *p);
 
+/* Takes away what does not fit where a checkpoint directory is made. */
+int import_tidy(const struct import *im, const struct import_unit *unit, int to);
+
 /* Gives to owner, mode, times, and the user's extended attributes of from, as far as they are taken; from -1: none of these. */
 int import_attributes(int from, int to, const struct stat *st);
 

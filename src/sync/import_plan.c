@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exp/entries.h"
 #include "exp/root.h"
 #include "exp/run.h"
 #include "format/manifest.h"
@@ -26,13 +27,6 @@ static void find_free(struct find *f)
 	free(f->marked);
 }
 
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int set_path(struct find *f, size_t i)
 {
 	const char *to = f->im->tree->v[i].to, *dest = f->im->dest;
@@ -47,7 +41,7 @@ static int set_path(struct find *f, size_t i)
 /* Does it make the directory checkpoints/ above it one of a root? Its length, or 0. */
 static size_t shows_root(const char *path)
 {
-	const char *dir = strstr(path, ROOT_DIR "/models/"), *name = name_of(path);
+	const char *dir = strstr(path, ROOT_DIR "/models/"), *name = path_last(path);
 	size_t n = strlen(path), m = strlen(ROOT_DIR "/" ROOT_MANIFEST);
 	char hash[25];
 
@@ -88,14 +82,14 @@ static int find_roots(struct find *f)
 		r = set_path(f, i);
 		if (r < 0)
 			return r;
-		if (role_is_marker(name_of(f->path)) && role_digit_dir(name_of(t->v[above].to)))
+		if (role_is_marker(path_last(f->path)) && role_digit_dir(path_last(t->v[above].to)))
 			f->marked[above] = true;
 		len = shows_root(f->path);
 		if (!len)
 			continue;
 		if (len <= strlen(f->im->dest))
 			return -EINVAL;
-		if (strcmp(name_of(f->path), ROOT_MANIFEST) != 0)
+		if (strcmp(path_last(f->path), ROOT_MANIFEST) != 0)
 			above = t->v[t->v[above].dir].dir; /* models/<MODEL8>/ lies between */
 		len -= strlen(ROOT_DIR);
 		if (!f->place[above]) {
@@ -136,9 +130,9 @@ static int find_unit(struct find *f, size_t i)
 	unit = &v[f->im->n_units];
 	*unit = (struct import_unit){ .dir = e, .time = INT64_MIN, .has_step = f->marked[i] };
 	if (f->marked[i])
-		unit->step = strtoull(name_of(e->to), NULL, 10);
+		unit->step = strtoull(path_last(e->to), NULL, 10);
 	else
-		unit->has_step = step_of_name(name_of(e->to), true, &unit->step);
+		unit->has_step = step_of_name(path_last(e->to), true, &unit->step);
 	f->unit[i] = ++f->im->n_units;
 	return 0;
 }
@@ -180,7 +174,7 @@ static enum import_turn turn_of(struct find *f, size_t i, enum role role)
 	case ROLE_WEIGHTS:
 		return IMPORT_CHECKPOINTS;
 	case ROLE_MANIFEST:
-		return strcmp(name_of(f->path), ROOT_STATE) != 0 ? IMPORT_MANIFESTS : IMPORT_STATES;
+		return strcmp(path_last(f->path), ROOT_STATE) != 0 ? IMPORT_MANIFESTS : IMPORT_STATES;
 	default:
 		return IMPORT_REST;
 	}
@@ -217,12 +211,12 @@ static int add_item(struct find *f, size_t i)
 		item->step = item->unit->step;
 		item->unit->time = MAX(item->unit->time, timespec_ns(&e->st.st_mtim));
 	} else if (role == ROLE_WEIGHTS) {
-		has_step = step_of_name(name_of(e->to), false, &item->step);
+		has_step = step_of_name(path_last(e->to), false, &item->step);
 		count_checkpoint(place, has_step, item->step);
 	} else if (role == ROLE_HP && hp_version(f, &n)) {
 		place->hp_version = MIN(place->hp_version, n);
 	}
-	im->n_given_back += strcmp(name_of(e->path), name_of(e->to)) != 0;
+	im->n_given_back += strcmp(path_last(e->path), path_last(e->to)) != 0;
 	im->n++;
 	return 0;
 }

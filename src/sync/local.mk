@@ -5,6 +5,7 @@ libexpfs_a_SOURCES += \
 	src/sync/import_order.c \
 	src/sync/import_look.c \
 	src/sync/import_file.c \
+	src/sync/import_tidy.c \
 	src/sync/import_name.c src/sync/import_name.h \
 	src/sync/copy.c src/sync/copy.h \
 	src/sync/portable.c src/sync/portable_paths.c src/sync/portable.h \

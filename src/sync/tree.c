@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "exp/entries.h"
 #include "sync/folder.h"
 #include "sync/import_name.h"
 #include "sync/portable.h"
@@ -233,9 +234,29 @@ static int read_dir(struct tree *t, size_t dir)
 	t->v[dir].partial = r < 0;
 	if (r < 0)
 		return tree_leave(t, t->v[dir].path, strerror(-r), true);
+	t->v[dir].first = t->n;
 	for (size_t i = 0; i < names.n && r == 0; i++)
 		r = add_below(t, dir, names.v[i].name, names.v[i].to);
+	t->v[dir].n = t->n - t->v[dir].first;
 	return r;
+}
+
+const struct tree_entry *tree_get(const struct tree *t, const struct tree_entry *dir, const char *name)
+{
+	size_t low = dir->first, high = dir->first + dir->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int r = strcmp(name, path_last(t->v[middle].to));
+
+		if (r == 0)
+			return &t->v[middle];
+		if (r < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
 }
 
 int tree_read(const char *dir, struct tree **ret)

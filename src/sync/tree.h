@@ -19,6 +19,7 @@ struct tree_entry {
 	char *link; /* what a symbolic link holds, else NULL */
 	size_t dir; /* number of the directory that it is in */
 	bool partial; /* a directory of which something could not be read; it is in left */
+	size_t first, n; /* of a directory: what is in it, from v[first] on, in the order of to */
 	struct stat st;
 };
 
@@ -39,6 +40,9 @@ struct tree {
 /* -errno: of the top, which is the only thing that has to be read; -ENOTDIR; -E2BIG: there are over TREE_MAX. */
 int tree_read(const char *dir, struct tree **ret);
 void tree_free(struct tree *t);
+
+/* What is called so, as to has it, in a directory of the tree; NULL: nothing. */
+const struct tree_entry *tree_get(const struct tree *t, const struct tree_entry *dir, const char *name);
 
 /* Notes that a path is left out; the texts are copied. 0 or -ENOMEM. */
 int tree_leave(struct tree *t, const char *path, const char *why, bool lost);
