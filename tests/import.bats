@@ -256,6 +256,7 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     mkdir "$S/x"
     bytes "$S/x/loggers.duckdb" 1000 1
     bytes "$S/x/loggers.duckdb.wal" 1000 2
+    bytes "$S/x/before" 20000000 3 # comes before them, and takes a while
     while :; do
         echo x >>"$S/x/loggers.duckdb.wal"
     done 3>&- &
