@@ -38,9 +38,12 @@ checkpoint_of() { echo "checkpoints/models/${1:8:8}/${1}_step_$(printf %06d "$2"
     wl "$MNT" dump $E1 0 5
     wl "$MNT/runs/other" dump $E2 5
     echo text >"$R/file.pt"
+    mkdir "$MNT/data/images"
+    echo image >"$MNT/data/images/1"
     lab main --store "$STORE"
     diff -r "$MNT/checkpoints" "$X/checkpoints"
-    equal "$(ls -A "$X" | tr '\n' ' ')" ".checkpoint_manager_state.json checkpoints d "
+    equal "$(ls -A "$X" | tr '\n' ' ')" ".checkpoint_manager_state.json checkpoints d data "
+    equal "$(cd "$X/data" && find . -type f)" ./images/1 # and no view
 }
 
 @test "a manifest or weights that are torn or being written go out as they were whole last" {

@@ -13,11 +13,15 @@
 #include "op/reply.h"
 #include "util/log.h"
 
-enum { AS_IT_IS, WEIGHTS, MANIFEST, STATE };
+enum { AS_IT_IS, WEIGHTS, MANIFEST, STATE, LEFT_OUT };
+
+/* Directories at the top of a store that are there for views; what lies in them is the root's own. */
+static const char *const for_views[] = { "branches", "experiments", "models", "HP", "data" };
 
 struct lab {
 	json_t *weights; /* paths in the store that are in the copy already */
 	json_t *listed;  /* hashes of all manifests */
+	bool holds[ARRAY_SIZE(for_views)]; /* something */
 	bool is_root, has_roots; /* the directory is one; there are some at or below it */
 };
 
@@ -144,16 +148,27 @@ static bool is_role(const json_t *entry, const char *role)
 	return !strcmp(cmd_string(entry, "role"), role);
 }
 
+/* In which of for_views it lies, or which it is; ARRAY_SIZE(for_views): none. */
+static size_t view_dir(const struct export_tree *t, const char *path)
+{
+	size_t n = strcspn(path, "/"), i = t->top == 0 ? 0 : ARRAY_SIZE(for_views);
+
+	while (i < ARRAY_SIZE(for_views) && (strlen(for_views[i]) != n || strncmp(path, for_views[i], n) != 0))
+		i++;
+	return i;
+}
+
 /* At the top of the store other runs lie beside what is its own. */
 static bool takes(struct export_tree *t, const json_t *entry, const char *path)
 {
-	static const char *const others[] = { "runs", "branches", "experiments", "models", "HP", "data" };
 	_cleanup_free_ char *whole = reply_get_path(entry);
+	size_t view = view_dir(t, path);
 	struct lab *lab = t->arg;
 
-	for (size_t i = 0; i < ARRAY_SIZE(others) && t->top == 0; i++)
-		if (!strcmp(path, others[i]))
-			return false;
+	if (t->top == 0 && !strcmp(path, "runs"))
+		return false;
+	if (view < ARRAY_SIZE(for_views))
+		lab->holds[view] |= strchr(path, '/') != NULL;
 	if (json_is_true(json_object_get(entry, "run")))
 		return false;
 	if (whole && json_is_true(json_object_get(entry, "complete")))
@@ -167,6 +182,11 @@ static bool takes(struct export_tree *t, const json_t *entry, const char *path)
 
 static unsigned turn(struct export_tree *t, const json_t *entry, const char *path)
 {
+	size_t view = view_dir(t, path);
+	const struct lab *lab = t->arg;
+
+	if (view < ARRAY_SIZE(for_views) && !lab->holds[view])
+		return LEFT_OUT;
 	if (is_role(entry, "MANIFEST"))
 		return strcmp(path_last(path), ROOT_STATE) ? MANIFEST : STATE;
 	return json_is_false(json_object_get(entry, "complete")) ? WEIGHTS : AS_IT_IS;
