@@ -357,7 +357,7 @@ const struct command cmd_export = {
 	.name = "export",
 	.run = run,
 	.usage = "BRANCH|DIR DEST [OPTION...] [--store DIR] [--json]",
-	.summary = "keep latest and best outside",
+	.summary = "copy latest and best out",
 	.help = "Puts the latest and the best checkpoint of a branch, or of those in a directory,\n"
 		"into the folder DEST, as latest.EXT and best.EXT, or latest/ and best/ where a\n"
 		"checkpoint is a directory: for Drive, Dropbox, Syncthing, or to resume. The\n"
