@@ -1,4 +1,4 @@
-EXTRA_DIST += doc/architecture.md doc/experiments.md doc/format.md doc/reliability.md doc/performance.md doc/cases.md doc/recovery.md doc/conformance.md doc/tutorial.md
+EXTRA_DIST += doc/architecture.md doc/experiments.md doc/format.md doc/reliability.md doc/performance.md doc/cases.md doc/recovery.md doc/conformance.md doc/tutorial.md doc/developing.md
 
 # A page is for one command or for several; each of the others is a file of one line that leads to it.
 dist_man_MANS = \

@@ -32,29 +32,25 @@ printed() {
 
 @test "the session by hand goes as the README prints it" { printed README.md "A session by hand"; }
 
-@test "what the README prints of history, restore and forget is what they do" { printed README.md "History, restore, forget"; }
+@test "what is printed of history, restore and forget is what they do" { printed doc/experiments.md "History, restore, forget"; }
 
-@test "what the README prints of experiments is what they do" { printed README.md "Experiments"; }
+@test "what is printed of experiments is what they do" { printed doc/experiments.md "Experiments"; }
 
-@test "what the README prints of a selection is what becomes of one" { printed README.md "Which weights are in a file"; }
+@test "what is printed of a selection is what becomes of one" { printed doc/experiments.md "Which weights are in a file"; }
 
 @test "the tutorial goes from nothing to a branch from an older step as it is printed" { printed doc/tutorial.md; }
 
 @test "a dead daemon and a damaged content are seen and mended as the document on recovery prints it" { printed doc/recovery.md; }
 
 @test "no document prints commands that no test runs" {
-    local document
-    for document in $(cd "$EXPFS_SRCDIR" && grep -lE '^```(console|\w+ \S+)$' README.md doc/*.md); do
-        grep -q "printed $document" "$BATS_TEST_FILENAME" || fail "$document: no test here runs what it prints"
-    done
-}
-
-@test "each section of the README that prints commands is one that a test runs" {
-    local section
-    while read -r section; do
-        [[ $section == "Try it" ]] || # contrib/quickstart, below
-            grep -qF "\"$section\"" "$BATS_TEST_FILENAME" || fail "no test here runs the section $section"
-    done < <(awk '/^## / { s = substr($0, 4) } /^```console/ { print s }' "$EXPFS_SRCDIR/README.md")
+    local document section
+    while IFS=: read -r document section; do
+        grep -qE "printed $document( \"$section\")? ?;? ?\}" "$BATS_TEST_FILENAME" ||
+            fail "$document: no test here runs what the section $section prints"
+    done < <(cd "$EXPFS_SRCDIR" && awk '
+        FNR == 1 { section = "" }
+        /^## / { section = substr($0, 4) }
+        /^```(console|[a-z]+ [^ ]+)$/ && section != "Try it" { print FILENAME ":" section }' README.md doc/*.md)
 }
 
 @test "contrib/quickstart trains into a mount, and a second run goes on from there" {
