@@ -417,7 +417,14 @@ with open(sys.argv[1], "ab", buffering=0) as f:
     exec 8<"$MNT/runs/hf"
     flock 8
     refused 3 "$EXPFS" import "$S/hf" "$MNT/runs/hf"
-    [[ $MESSAGE == *"another import into it is at work"* ]]
+    [[ $MESSAGE == *"another import at or below it is at work"* ]]
+    exec 8<&-
+    exec 8<"$MNT/runs"
+    flock -s 8 # as an import into a directory below has it
+    refused 3 "$EXPFS" import "$S" "$MNT/runs"
+    import "$S/hf" "$MNT/runs/hf"
+    flock 8
+    refused 3 "$EXPFS" import "$S/hf" "$MNT/runs/new"
     exec 8<&-
 }
 

@@ -12,6 +12,7 @@
 #include "exp/run.h"
 #include "op/reply.h"
 #include "util/human.h"
+#include "util/list.h"
 #include "util/log.h"
 #include "util/progress.h"
 
@@ -20,6 +21,8 @@ struct call {
 	struct import *im;
 	bool dry_run, json;
 	int to; /* what the source becomes; -1: it is not there */
+	int *above; /* directories above it */
+	size_t n_above;
 	json_t *told;
 };
 
@@ -30,6 +33,9 @@ static void call_clear(struct call *c)
 		import_free(c->im);
 	if (c->to >= 0)
 		close(c->to);
+	for (size_t i = 0; i < c->n_above; i++)
+		close(c->above[i]);
+	free(c->above);
 	json_decref(c->told);
 }
 
@@ -41,7 +47,8 @@ static const char *between(const struct call *c)
 static enum op_exit fail(const struct call *c, int r)
 {
 	const char *why = r == -ENOSPC || r == -EDQUOT ? "; free space, or give the store more, and import again, which goes on" :
-			  r == -EROFS			     ? "; mount it so that it can be written" :
+			  r == -EROFS			     ? "; mount it so that it can be written, and name a DEST where no view is" :
+			  r == -EWOULDBLOCK		     ? "; another import at or below it is at work; wait for it" :
 			  r == -ENOTCONN		     ? "; mount the store again, and import again, which goes on" :
 							       "";
 
@@ -74,6 +81,39 @@ static bool is_run_among_runs(const struct call *c)
 	return false;
 }
 
+/* One that cannot be opened, as there is none yet or it is not to be read, is none in which another import is at work. */
+static int lock_above(struct call *c, const char *dir)
+{
+	int *v = array_grow(c->above, c->n_above, sizeof(*v)), fd;
+
+	if (!v)
+		return -ENOMEM;
+	c->above = v;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	v[c->n_above++] = fd;
+	return flock(fd, LOCK_SH | LOCK_NB) < 0 ? -errno : 0;
+}
+
+/* Who imports has the directory for himself, and those above it together with others who do, so that none is at work in another's. */
+static int open_dest(struct call *c, char *dest)
+{
+	int r = 0;
+
+	for (char *p = dest + strlen(c->where.point); *p && r == 0; p += 1 + strcspn(p + 1, "/")) {
+		*p = 0;
+		r = lock_above(c, dest);
+		*p = '/';
+	}
+	if (r < 0)
+		return r;
+	c->to = open(dest, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c->to < 0)
+		return errno == ENOENT ? 0 : -errno;
+	return flock(c->to, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+}
+
 static enum op_exit look(struct call *c)
 {
 	_cleanup_free_ char *dest = NULL;
@@ -83,14 +123,9 @@ static enum op_exit look(struct call *c)
 		return fail_source(c, r);
 	if (asprintf(&dest, "%s%s%s", c->where.point, between(c), c->where.below) < 0)
 		return fail(c, -ENOMEM);
-	c->to = open(dest, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (c->to < 0 && errno != ENOENT)
-		return fail(c, -errno);
-	if (c->to >= 0 && flock(c->to, LOCK_EX | LOCK_NB) < 0) {
-		log_msg("%s: another import into it is at work; wait for it", dest);
-		return OP_FAILED;
-	}
-	r = import_look(c->im, c->to);
+	r = open_dest(c, dest);
+	if (r == 0)
+		r = import_look(c->im, c->to);
 	if (r < 0)
 		return fail(c, r);
 	c->told = import_told(&c->where, c->im);
@@ -160,8 +195,7 @@ static int make_dest(struct call *c)
 		if (next)
 			*next = '/';
 	}
-	c->to = open(dest, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return c->to < 0 || flock(c->to, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+	return open_dest(c, dest);
 }
 
 /* What the mount itself says, as who imports may not ask the daemon. NULL: it does not. */
