@@ -382,6 +382,13 @@ with open(sys.argv[1], "ab", buffering=0) as f:
     refused 3 "$EXPFS" import "$STORE" "$MNT/runs/x"
     [[ $MESSAGE == *"in the store"* ]]
     refused 3 "$EXPFS" import "$STORE/objects" "$MNT/runs/x"
+    import "$S/x" "$MNT/runs/run"
+    echo a >"$MNT/runs/run/a.pt" # a view branches/run is there
+    mkdir -p "$S/view/branches/run"
+    echo b >"$S/view/branches/run/file"
+    wl "$S/view" dump $E1 0
+    refused 3 "$EXPFS" import "$S/view" "$MNT"
+    [[ $MESSAGE == *"$MNT/branches/run"*": Read-only file system;"*"name a DEST where no view is" ]]
     refused 3 "$EXPFS" import "$S/lab/checkpoints" "$MNT"
     [[ $MESSAGE == *"import the directory that it is in" ]]
     refused 2 "$EXPFS" import "$S/.hidden" "$MNT"

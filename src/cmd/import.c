@@ -51,8 +51,9 @@ static enum op_exit fail(const struct call *c, int r)
 			  r == -EWOULDBLOCK		     ? "; another import at or below it is at work; wait for it" :
 			  r == -ENOTCONN		     ? "; mount the store again, and import again, which goes on" :
 							       "";
+	const char *at = c->im ? c->im->at : NULL;
 
-	log_msg("%s%s%s: %s%s", c->where.point, between(c), c->where.below, strerror(-r), why);
+	log_msg("%s%s%s%s%s: %s%s", c->where.point, between(c), c->where.below, at && *at ? "/" : "", at ? at : "", strerror(-r), why);
 	return OP_FAILED;
 }
 

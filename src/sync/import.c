@@ -29,7 +29,7 @@ static int make_above(int to, char *path)
 }
 
 /* What is in it is on the disk then. */
-static int finish_dir(const struct bring *b, const struct import_dir *d)
+static int make_dir(const struct bring *b, const struct import_dir *d)
 {
 	_cleanup_free_ char *path = import_path(d->unit, *d->e->to ? d->e->to : ".");
 	_cleanup_close_ int from = tree_open(b->im->tree, d->e), fd = -1;
@@ -47,6 +47,15 @@ static int finish_dir(const struct bring *b, const struct import_dir *d)
 		return -errno;
 	r = import_attributes(from, fd, &d->e->st);
 	return r < 0 ? r : io_sync(fd, false);
+}
+
+static int finish_dir(const struct bring *b, const struct import_dir *d)
+{
+	int r = make_dir(b, d);
+
+	if (r < 0)
+		b->im->at = d->e->to;
+	return r;
 }
 
 /* A checkpoint that is a directory gets its name when all of it is there. */
@@ -81,6 +90,8 @@ static int bring_item(struct bring *b, struct import_item *item)
 		r = import_file(b->im, item, b->to, path, &b->progress);
 	item->state = r == 0 ? IMPORT_THERE : IMPORT_LOST;
 	b->im->n_new -= r > 0;
+	if (r < 0)
+		b->im->at = item->e->to;
 	if (r > 0 && item->unit)
 		item->unit->lost = true;
 	return MIN(r, 0);

@@ -60,6 +60,7 @@ struct import {
 	size_t n_places;
 	char *foreign;              /* a name at dest that the tree does not have, or NULL */
 	char *in_way;               /* the first path where a directory is to be and something else is, or NULL */
+	const char *at;             /* the path, of a file or directory, that could not be written, or NULL */
 	size_t n_new, n_there, n_differ, n_given_back; /* files: n_new, those that come */
 	uint64_t bytes, bytes_new;  /* of files, each once; bytes_new: what they take on a disk */
 };
@@ -70,7 +71,7 @@ int import_plan(const char *dir, const struct config *config, const char *dest, 
 /* Compares it with what is there: to is the directory that the top becomes, -1 if there is none yet. */
 int import_look(struct import *im, int to);
 
-/* Brings what is new into the directory to; it is on the disk then. -errno: it could not be written there. What cannot be
+/* Brings what is new into the directory to; it is on the disk then. -errno: im->at could not be written there. What cannot be
  * read is put into tree->left. To be called where nothing differs or is in the way. */
 int import_bring(struct import *im, int to);
 
