@@ -184,3 +184,18 @@ where_not() {
     equal "$(cat "$X.2/latest/own") $(ls -A "$X.2")" "own latest"
     [[ $(where_not $none "$EXPFS" export "$R" "$X.2") == *"0 B written"* ]]
 }
+
+@test "a run that was removed takes nothing out of the folder" {
+    two
+    echo "lr: 1" >"$R/config.yaml"
+    plain
+    "$EXPFS" export "$R" "$X.pair" --files config
+    rm -r "$R"
+    refused 1 "$EXPFS" export r "$X" --layout plain --store "$STORE"
+    holds config.yaml metrics.jsonl step_1.pt step_2.pt
+    "$EXPFS" export r "$X.pair" --files config --store "$STORE"
+    equal "$(cat "$X.pair/config.yaml")" "lr: 1"
+    umount_store
+    refused 1 "$EXPFS" export r "$X" --layout plain --store "$STORE"
+    holds config.yaml metrics.jsonl step_1.pt step_2.pt
+}

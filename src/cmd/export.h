@@ -104,7 +104,8 @@ enum op_exit export_tree_add(struct export_tree *t, struct export *e);
 void export_tree_clear(struct export_tree *t);
 #define _cleanup_export_tree_ _cleanup_(export_tree_clear)
 
-/* Walks the directories below one: fn is called for the entries of each. Ends early with what it returns other than 0. */
+/* Walks the directories below one: fn is called for the entries of each. Ends early with what it returns other than 0. OP_NO, not told:
+ * the one is not there, as after its run was removed. */
 typedef int (*export_entry_fn)(void *arg, const json_t *entry, const char *path, bool *ret_enter);
 enum op_exit export_walk(struct export_job *j, const char *dir, export_entry_fn fn, void *arg);
 

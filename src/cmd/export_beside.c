@@ -131,6 +131,8 @@ enum op_exit export_fill_beside(struct export_job *j, struct export *e)
 
 	if (!dir)
 		return OP_FAILED;
+	if (json_is_true(json_object_get(j->answer, "removed")))
+		return OP_DONE;
 	f.top = strlen(dir) + (*dir != 0);
 	exit = export_walk(j, dir, find, &f);
 	if (exit == OP_DONE && f.n > 0 && add_all(j, e, &f) < 0) {

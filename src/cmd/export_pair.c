@@ -142,13 +142,21 @@ static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_tog
 	return j->files ? export_fill_beside(j, e) : OP_DONE;
 }
 
-/* A best that is not known any more, as metrics are gone, is better than none. */
+static bool is_of(const char *name, const char *base)
+{
+	size_t len = strlen(base);
+
+	return !strncmp(name, base, len) && (!name[len] || name[len] == '.' || name[len] == '/');
+}
+
+/* A best that is not known any more, as metrics are gone, is better than none; so are the files beside of a run that was removed. */
 static bool keep(void *arg, const char *name)
 {
 	const struct export_job *j = arg;
-	bool best = !strncmp(name, "best", 4) && (!name[4] || name[4] == '.' || name[4] == '/');
 
-	return best && !json_is_object(json_object_get(j->answer, "best"));
+	if (is_of(name, "best"))
+		return !json_is_object(json_object_get(j->answer, "best"));
+	return !is_of(name, "latest") && json_is_true(json_object_get(j->answer, "removed"));
 }
 
 const struct export_layout export_layout_pair = { .name = "pair", .fill = fill, .keep = keep };

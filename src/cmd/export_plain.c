@@ -220,6 +220,8 @@ static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_tog
 	enum op_exit exit = export_tree_read(&t);
 
 	*ret_together = 0;
+	if (exit == OP_NO)
+		log_msg("export: the directory is not there any more; what was put into %s stays", j->folder.path);
 	return exit == OP_DONE ? export_tree_add(&t, e) : exit;
 }
 

@@ -86,7 +86,7 @@ static enum op_exit walk_entry(const struct walk *w, const json_t *entry, unsign
 	return S_ISDIR((mode_t)cmd_number(entry, "mode")) && enter ? walk_dir(w, path, depth + 1) : OP_DONE;
 }
 
-/* A directory that went meanwhile has nothing in it. */
+/* A directory that went meanwhile has nothing in it, but the first is asked for. */
 static enum op_exit walk_dir(const struct walk *w, const char *dir, unsigned depth)
 {
 	_cleanup_json_ json_t *args = json_object(), *answer = NULL;
@@ -103,7 +103,7 @@ static enum op_exit walk_dir(const struct walk *w, const char *dir, unsigned dep
 	json_array_foreach (json_object_get(answer, "entries"), i, entry)
 		if (exit == OP_DONE)
 			exit = walk_entry(w, entry, depth);
-	return exit == OP_NO ? OP_DONE : exit;
+	return exit == OP_NO && depth > 0 ? OP_DONE : exit;
 }
 
 enum op_exit export_walk(struct export_job *j, const char *dir, export_entry_fn fn, void *arg)

@@ -221,7 +221,7 @@ static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_tog
 	/* Who names a branch means that, whatever roots lie in its run. */
 	if (exit == OP_DONE && (lab.is_root || (lab.has_roots && !json_object_get(j->a.args, "branch"))))
 		exit = export_tree_add(&t, e);
-	else if (exit == OP_DONE)
+	else if (exit == OP_DONE || exit == OP_NO)
 		exit = export_lab_fill(j, e);
 	json_decref(lab.weights);
 	json_decref(lab.listed);
