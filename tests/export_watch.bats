@@ -122,3 +122,30 @@ is_exported() { cmp -s "$X/$1" "$R/$2"; }
     equal "$(wc -l <"$SCRATCH/watch.err")" 3
     holds latest.pt
 }
+
+@test "a watched tree is exported before it has a checkpoint, and stays when its run is removed" {
+    echo text >"$R/config.yaml"
+    watch --every 1s --layout plain
+    wait_until is_exported config.yaml config.yaml
+    rm -r "$R"
+    ends 0
+    holds config.yaml
+    equal "$(wc -l <"$SCRATCH/watch.err")" 1
+}
+
+@test "where there are no steps a watch by steps does not pass over all again and again" {
+    save model.pt 1
+    echo one >"$R/config.yaml"
+    watch --every-steps 10 --files config
+    wait_until is_exported config.yaml config.yaml
+    echo two >"$R/config.yaml"
+    sleep 2.5
+    not is_exported config.yaml config.yaml
+    kill "$WATCH"
+    wait_until no_process "$WATCH"
+    is_exported config.yaml config.yaml
+}
+
+@test "a time between passes that no clock reaches is refused" {
+    refused 2 "$EXPFS" export "$R" "$X" --watch --every 9999999h
+}

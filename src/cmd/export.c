@@ -269,7 +269,7 @@ static json_int_t seconds(const char *text)
 	} units[] = { { "s", 1 }, { "m", 60 }, { "h", 3600 } };
 	size_t digits = strspn(text, "0123456789");
 
-	for (size_t i = 0; i < ARRAY_SIZE(units) && digits > 0 && digits < 8; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(units) && digits > 0 && digits < 7; i++)
 		if (!strcmp(text + digits, units[i].unit) && atol(text) > 0)
 			return atol(text) * units[i].s;
 	return -1;

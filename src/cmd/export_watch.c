@@ -43,23 +43,31 @@ static json_int_t step_of(const json_t *answer)
 	return json_is_integer(step) ? json_integer_value(step) : -1;
 }
 
-/* Steps that are there no more, as after a load, count as new ones. */
+/* Steps that are there no more, as after a load, count as new ones. Where there are none, time alone counts. */
 static bool is_due(const struct watch *w, int64_t now)
 {
-	json_int_t step = step_of(w->j->answer);
+	json_int_t step = step_of(w->j->answer), every = w->every;
+	bool steps = w->every_steps && step >= 0 && w->step >= 0;
 
 	if (!w->seen)
 		return true;
-	if (w->every_steps && step >= 0 && w->step >= 0 && step >= w->step && step - w->step < w->every_steps)
+	if (steps && step >= w->step && step - w->step < w->every_steps)
 		return false;
-	return !w->every || now - w->passed >= w->every * 1000000000;
+	if (!steps && !every)
+		every = EVERY_DEFAULT;
+	return now - w->passed >= every * 1000000000;
 }
 
+/* A tree is looked at in the pass, and one that was removed is none. */
 static bool is_new(const struct watch *w)
 {
 	_cleanup_free_ char *state = state_of(w->j->answer);
 
-	return !w->seen || !state || strcmp(state, w->seen) != 0 || w->j->files || w->j->layout != &export_layout_pair;
+	if (w->j->layout != &export_layout_plain && !json_is_object(json_object_get(w->j->answer, "latest")))
+		return false;
+	if (w->j->layout != &export_layout_pair)
+		return !json_is_true(json_object_get(w->j->answer, "removed"));
+	return !w->seen || !state || strcmp(state, w->seen) != 0 || w->j->files;
 }
 
 /* What the folder may take later. */
@@ -84,11 +92,9 @@ static enum op_exit pass(struct watch *w, bool last)
 			log_msg("%s: it is tried again, at longer and longer times", w->j->folder.path);
 		return OP_DONE;
 	}
-	if (exit == OP_NO)
-		return OP_DONE;
-	if (exit != OP_DONE)
+	if (exit != OP_DONE && exit != OP_NO)
 		return exit;
-	if (failing)
+	if (failing && exit == OP_DONE)
 		log_msg("%s: takes files again", w->j->folder.path);
 	w->wait = 0;
 	free(w->seen);
@@ -126,8 +132,7 @@ static enum op_exit look(struct watch *w, bool *ret_on)
 	follow_branch(w->j);
 	removed = json_is_true(json_object_get(w->j->answer, "removed"));
 	last |= removed;
-	if (json_is_object(json_object_get(w->j->answer, "latest")) && is_new(w) &&
-	    (last || (is_due(w, monotonic_ns()) && monotonic_ns() >= w->retry)))
+	if (is_new(w) && (last || (is_due(w, monotonic_ns()) && monotonic_ns() >= w->retry)))
 		exit = pass(w, last);
 	if (exit == OP_DONE && removed)
 		log_msg("%s: its run was removed; export ends, what it put into %s stays", cmd_string(w->j->answer, "branch"), w->j->folder.path);
@@ -137,7 +142,7 @@ static enum op_exit look(struct watch *w, bool *ret_on)
 
 enum op_exit export_watch(struct export_job *j, json_int_t every, json_int_t every_steps)
 {
-	struct watch w = { .j = j, .every = every || every_steps ? every : EVERY_DEFAULT, .every_steps = every_steps, .step = -1 };
+	struct watch w = { .j = j, .every = every, .every_steps = every_steps, .step = -1 };
 	enum op_exit exit = OP_DONE;
 	bool on = true;
 
