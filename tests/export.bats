@@ -419,3 +419,21 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
     holds latest.pt config.yaml
     equal "$(cat "$X/config.yaml")" 'lr: 5'
 }
+
+@test "what another puts into a directory, or changes there, while it is written anew is not lost" {
+    set_of 1 1
+    export_run
+    set_of 2 2
+    background traced -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=1500000:when=1 "$EXPFS" export "$R" "$X" 2>"$SCRATCH/told"
+    wait_until test -e "$X/.expfs-part-latest"
+    echo own >"$X/latest/notes"
+    not wait "$BG"
+    grep -q 'latest: was changed while the export went on' "$SCRATCH/told"
+    equal "$(cat "$X/latest/notes")" own
+    echo other >"$X/latest/sub/config.json"
+    refused 3 "$EXPFS" export "$R" "$X"
+    cp "$R/checkpoint-1/sub/config.json" "$X/latest/sub"
+    export_run
+    cmp "$X/latest/model.safetensors" "$R/checkpoint-2/model.safetensors"
+    equal "$(cat "$X/latest/notes")" own
+}

@@ -109,25 +109,26 @@ static int remember(struct export *e, const struct export_unit *u, remember_fn h
 	return r;
 }
 
-/* Nobody changed since what is replaced. */
-static bool is_as_seen(const struct export *e, const struct export_unit *u)
+/* -EBUSY: somebody changed since what is replaced. */
+static int is_as_seen(struct export *e, struct export_unit *u)
 {
 	struct stat st;
 	int r = folder_stat(e->folder, u->name, &st);
 
 	if (r < 0 || !u->seen.st_ino)
-		return r == -ENOENT && !u->seen.st_ino;
-	return u->kind == EXPORT_SET || u->kind == EXPORT_PLACE || (st.st_ino == u->seen.st_ino && st.st_size == u->seen.st_size &&
-			     timespec_ns(&st.st_mtim) == timespec_ns(&u->seen.st_mtim));
+		return r == -ENOENT && !u->seen.st_ino ? 0 : -EBUSY;
+	if (u->kind == EXPORT_SET)
+		return export_set_is_as_seen(e, u);
+	return u->kind == EXPORT_PLACE || (st.st_ino == u->seen.st_ino && st.st_size == u->seen.st_size &&
+			     timespec_ns(&st.st_mtim) == timespec_ns(&u->seen.st_mtim)) ? 0 : -EBUSY;
 }
 
 static int place(struct export *e, struct export_unit *u)
 {
-	int r;
+	int r = is_as_seen(e, u);
 
-	if (!is_as_seen(e, u))
-		return -EBUSY;
-	r = folder_place(e->folder, u->part, u->name, u->kind == EXPORT_SET);
+	if (r == 0)
+		r = folder_place(e->folder, u->part, u->name, u->kind == EXPORT_SET);
 	if (r == 0)
 		free(steal(&u->part));
 	return r;

@@ -1,6 +1,7 @@
 /* What stands in the folder where something is wanted. */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sync/export_part.h"
@@ -17,7 +18,7 @@ static int source_digest(const struct export *e, struct export_file *f)
 	return r == -EIO ? 0 : r; /* shorter by now: it differs */
 }
 
-/* The digest of what stands there; *ret_ours: an export left it so. */
+/* The digest of what stands there; *ret_ours: an export left it so, and memory_find() finds it from now on. */
 static int digest_there(const struct export *e, const char *path, const struct stat *st, struct memory_file *ret, bool *ret_ours)
 {
 	int r;
@@ -25,11 +26,12 @@ static int digest_there(const struct export *e, const char *path, const struct s
 	*ret_ours = memory_find(e->memory, path, st, ret);
 	if (*ret_ours)
 		return 0;
-	*ret = (struct memory_file){ .size = (uint64_t)st->st_size, .stamp = "" };
+	*ret = (struct memory_file){ .size = (uint64_t)st->st_size, .mtime = timespec_ns(&st->st_mtim), .ino = st->st_ino, .stamp = "" };
 	r = folder_digest(e->folder, path, ret->size, ret->digest);
-	if (r == 0)
-		*ret_ours = memory_has_content(e->memory, path, ret->size, ret->digest);
-	return r;
+	if (r < 0)
+		return r;
+	*ret_ours = memory_has_content(e->memory, path, ret->size, ret->digest);
+	return *ret_ours ? memory_expect(e->memory, path, ret) : 0;
 }
 
 static int check_file(struct export *e, const char *path, struct export_file *f, enum export_action *ret)
@@ -61,7 +63,7 @@ static int check_file(struct export *e, const char *path, struct export_file *f,
 		*ret = timespec_ns(&st.st_mtim) == f->mtime || !strcmp(there.stamp, f->stamp) ? EXPORT_UNCHANGED : EXPORT_TOUCHED;
 	else if (!ours && !e->known(e->arg, there.size, there.digest))
 		*ret = EXPORT_REFUSED;
-	return 0;
+	return ours || *ret == EXPORT_REFUSED ? 0 : memory_expect(e->memory, path, &there);
 }
 
 struct beside {
@@ -95,6 +97,32 @@ static int look_at(void *arg, const char *name, const struct stat *st)
 		r = digest_there(b->e, name, st, &there, &ours);
 	b->dropped |= ours;
 	return r < 0 || ours ? r : add_carried(b->u, name);
+}
+
+/* Is that file of the directory one that an export left so, or in the new one? */
+static int is_replaced(void *arg, const char *name, const struct stat *st)
+{
+	const struct beside *b = arg;
+	struct memory_file there;
+	struct stat now;
+
+	if (memory_find(b->e->memory, name, st, &there))
+		return 0;
+	for (size_t i = 0; i < b->u->n_carried; i++) {
+		_cleanup_free_ char *part = NULL;
+
+		if (strcmp(name, b->u->carried[i]) != 0)
+			continue;
+		if (asprintf(&part, "%s%s", b->u->part, name + strlen(b->u->name)) < 0)
+			return -ENOMEM;
+		return folder_stat(b->e->folder, part, &now) == 0 && (now.st_ino == st->st_ino || now.st_size == st->st_size) ? 0 : -EBUSY;
+	}
+	return -EBUSY;
+}
+
+int export_set_is_as_seen(struct export *e, struct export_unit *u)
+{
+	return folder_each(e->folder, u->name, is_replaced, &(struct beside){ .e = e, .u = u });
 }
 
 /* What of others lies in a directory that is to be replaced. */

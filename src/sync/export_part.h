@@ -11,6 +11,9 @@ char *export_key(const struct export_unit *u, const struct export_file *f);
 /* Writes a unit under its part's name. */
 int export_write(struct export *e, struct export_unit *u);
 
+/* -EBUSY: in the directory that a set stands in for is what export_check() did not see, which would go with it. */
+int export_set_is_as_seen(struct export *e, struct export_unit *u);
+
 /* Mode and time of an open file or directory; a folder need not know them. */
 int export_set_attributes(int fd, mode_t mode, int64_t mtime);
 

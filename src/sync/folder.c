@@ -141,8 +141,14 @@ static int exchange(const struct folder *f, const char *part, const char *name)
 		return copy_remove(f->fd, part);
 	if (!folder_cannot(-errno))
 		return -errno;
-	if (renameat(f->fd, name, f->fd, old) < 0 || renameat(f->fd, part, f->fd, name) < 0)
+	if (renameat(f->fd, name, f->fd, old) < 0)
 		return -errno;
+	if (renameat(f->fd, part, f->fd, name) < 0) {
+		int r = -errno;
+
+		renameat(f->fd, old, f->fd, name); /* else folder_mend() does */
+		return r;
+	}
 	folder_sync(f, name);
 	return copy_remove(f->fd, old);
 }

@@ -85,9 +85,11 @@ static bool is_inside(const char *name)
 	return true;
 }
 
-static int drop_outside(void *arg, const char *name)
+static int drop_bad(void *arg, const char *name)
 {
-	if (!is_inside(name))
+	const struct memory *m = arg;
+
+	if (!is_inside(name) || !json_is_array(json_object_get(m->files, name)))
 		memory_forget(arg, name);
 	return 0;
 }
@@ -105,7 +107,7 @@ static void load(struct memory *m)
 	if (json_integer_value(json_object_get(root, "format")) == MEMORY_FORMAT && json_is_object(files)) {
 		json_decref(m->files);
 		m->files = json_incref(files);
-		memory_each(m, drop_outside, m);
+		memory_each(m, drop_bad, m);
 	}
 	json_decref(root);
 }
