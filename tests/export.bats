@@ -437,3 +437,21 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
     cmp "$X/latest/model.safetensors" "$R/checkpoint-2/model.safetensors"
     equal "$(cat "$X/latest/notes")" own
 }
+
+@test "an export of another store to a folder where one is at work is refused, and what is being written stays" {
+    two
+    "$EXPFS" init "$SCRATCH/other"
+    background traced -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=1500000:when=1 "$EXPFS" export "$R" "$X"
+    wait_until test -e "$X/.expfs-part-latest.pt"
+    refused 3 "$EXPFS" export / "$X" --store "$SCRATCH/other" --layout plain
+    wait "$BG"
+    is_same "$X/latest.pt" "$R/step_2.pt"
+}
+
+@test "an export that is refused leaves no new folder behind" {
+    two
+    refused 2 "$EXPFS" export "$R" "$MNT/new"
+    refused 2 "$EXPFS" export "$R" "$STORE/new"
+    refused 1 "$EXPFS" export none "$X" --store "$STORE"
+    [[ ! -e $MNT/new && ! -e $STORE/new && ! -e $X ]] || fail "$(ls "$MNT" "$STORE")"
+}

@@ -257,6 +257,8 @@ static enum op_exit open_dest(struct export_job *j)
 		log_msg("%s: process %ld is exporting there; wait for it, or end it", j->folder.path, pid);
 	else if (r < 0)
 		log_msg("%s: %s", j->folder.path, strerror(-r));
+	else if ((r = folder_lock(&j->folder)) < 0)
+		log_msg("%s: another store is exported there, or by another way; wait for that, or end it", j->folder.path);
 	return r < 0 ? OP_FAILED : OP_DONE;
 }
 
@@ -344,6 +346,8 @@ static int run(int argc, char **argv)
 	if (exit == OP_DONE)
 		exit = run_all(&j);
 	ask_free(&j.a);
+	if (exit != OP_DONE && j.folder.made)
+		rmdir(j.folder.path); /* if nothing is in it */
 	folder_close(&j.folder);
 	if (j.memory)
 		memory_free(j.memory);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/statvfs.h>
 
 #include "format/utf8.h"
@@ -17,15 +18,21 @@
 
 int folder_open(const char *path, struct folder *ret)
 {
+	bool made = mkdir(path, 0777) == 0;
 	char *real;
 
-	if (mkdir(path, 0777) < 0 && errno != EEXIST)
+	if (!made && errno != EEXIST)
 		return -errno;
 	real = realpath(path, NULL);
 	if (!real)
 		return -errno;
-	*ret = (struct folder){ .path = real, .fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	*ret = (struct folder){ .path = real, .made = made, .fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	return ret->fd < 0 ? -errno : 0;
+}
+
+int folder_lock(const struct folder *f)
+{
+	return flock(f->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -EWOULDBLOCK : 0;
 }
 
 void folder_close(struct folder *f)

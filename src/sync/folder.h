@@ -16,11 +16,15 @@
 struct folder {
 	int fd;
 	char *path; /* absolute, real */
+	bool made;  /* by folder_open() */
 };
 
 /* Makes the directory if it is not there, but none above it. */
 int folder_open(const char *path, struct folder *ret);
 void folder_close(struct folder *f);
+
+/* Until it is closed nobody else has it; -EWOULDBLOCK: somebody has. Where the file system knows no locks, it is not locked. */
+int folder_lock(const struct folder *f);
 
 /* Removes what an export that was killed left, and gives a directory back its name. */
 int folder_mend(const struct folder *f);

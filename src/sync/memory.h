@@ -1,8 +1,8 @@
 /* What an export remembers of a folder outside: which files it put there.
  *
  * It is a memory only: where it is lost, unreadable, or cannot be written, what the folder holds is found out by reading it. In the
- * order of calls: memory_open(), the rest, memory_free(). From memory_open() to memory_free() no other export is at work on that
- * folder. Functions return 0 or -errno. */
+ * order of calls: memory_open(), the rest, memory_free(). From memory_open() to memory_free() no other export of the store is at work
+ * on that folder. Functions return 0 or -errno. */
 #ifndef EXPFS_SYNC_MEMORY_H
 #define EXPFS_SYNC_MEMORY_H
 
