@@ -47,12 +47,15 @@ bool path_is_below(const char *path, const char *dir)
 
 int path_may_walk(struct db *db, struct cred *cred, uint64_t ino, unsigned want)
 {
+	unsigned depth = 0;
 	int r = 0;
 
 	while (cred && r == 0 && ino != META_ROOT) {
 		struct inode_row dir;
 		struct dirent_row d;
 
+		if (++depth > PATH_BOUND / 2)
+			return -ENOENT; /* has no path; in a damaged database a directory may lie in itself */
 		r = dirent_of(db, ino, &d, NULL);
 		if (r == 0)
 			r = inode_get(db, d.parent, &dir);
