@@ -455,3 +455,14 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
     refused 1 "$EXPFS" export none "$X" --store "$STORE"
     [[ ! -e $MNT/new && ! -e $STORE/new && ! -e $X ]] || fail "$(ls "$MNT" "$STORE")"
 }
+
+@test "a failure that a drive tells when a file is closed leaves what was there" {
+    two
+    export_run
+    cp "$X/latest.pt" "$SCRATCH/before"
+    save step_3.pt 3
+    not traced -o /dev/null -P "$X/.expfs-part-latest.pt" -e trace=close -e inject=close:error=EDQUOT "$EXPFS" export "$R" "$X" 2>"$SCRATCH/told"
+    grep -q 'latest.pt: Disk quota exceeded' "$SCRATCH/told"
+    cmp "$X/latest.pt" "$SCRATCH/before"
+    holds latest.pt best.pt
+}

@@ -199,3 +199,15 @@ where_not() {
     refused 1 "$EXPFS" export r "$X" --layout plain --store "$STORE"
     holds config.yaml metrics.jsonl step_1.pt step_2.pt
 }
+
+@test "a file that goes while the export is at work is said to have changed" {
+    echo one >"$R/one"
+    echo two >"$R/two"
+    background traced -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=1500000:when=1 "$EXPFS" export "$R" "$X" --layout plain 2>"$SCRATCH/told"
+    wait_until test -e "$X/.expfs-part-one"
+    rm "$R/two"
+    not wait "$BG"
+    grep -q 'two: was changed while the export went on' "$SCRATCH/told"
+    plain
+    holds one
+}

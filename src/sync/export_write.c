@@ -61,7 +61,7 @@ static int write_file(struct export *e, struct export_file *f, int dir, const ch
 	if (r == 0)
 		r = take_size(f, from);
 	if (r < 0)
-		return r;
+		return r == -ENOENT ? -EBUSY : r; /* it went since it was looked at */
 	to = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (to < 0)
 		return -errno;
@@ -72,6 +72,9 @@ static int write_file(struct export *e, struct export_file *f, int dir, const ch
 		r = io_sync(to, false);
 	if (r == 0)
 		r = check_written(f, to, run);
+	if (close(to) < 0 && r == 0 && errno != EINTR)
+		r = -errno; /* drives send then */
+	to = -1;
 	e->written += r == 0 ? f->size : 0;
 	return r;
 }
