@@ -149,3 +149,37 @@ is_exported() { cmp -s "$X/$1" "$R/$2"; }
 @test "a time between passes that no clock reaches is refused" {
     refused 2 "$EXPFS" export "$R" "$X" --watch --every 9999999h
 }
+
+@test "a watch waits for a folder that is gone, and goes on in the one at its path" {
+    save step_1.pt 1
+    watch --every 1s
+    wait_until is_exported latest.pt step_1.pt
+    mv "$X" "$X.away"
+    save step_2.pt 2
+    wait_until grep -q 'tried again' "$SCRATCH/watch.err"
+    cmp "$X.away/latest.pt" "$R/step_1.pt"
+    mkdir "$X"
+    wait_until is_exported latest.pt step_2.pt
+    kill "$WATCH"
+    ends 0
+    cmp "$X.away/latest.pt" "$R/step_1.pt"
+    equal "$(wc -l <"$SCRATCH/watch.err")" 3
+}
+
+@test "a watch writes nothing below a drive that is not mounted any more" {
+    require_root
+    mkdir "$X"
+    mount -t tmpfs none "$X"
+    LOOPS+=("$X")
+    save step_1.pt 1
+    watch --every 1s
+    wait_until is_exported latest.pt step_1.pt
+    umount -l "$X"
+    save step_2.pt 2
+    wait_until grep -q 'another file system is there' "$SCRATCH/watch.err"
+    holds
+    mount -t tmpfs none "$X"
+    wait_until is_exported latest.pt step_2.pt
+    kill "$WATCH"
+    ends 0
+}

@@ -117,6 +117,8 @@ static const char *reason(int r)
 	return r == -EBUSY    ? "was changed while the export went on; export again" :
 	       r == -EBADMSG  ? "what is read from the store is not what was stored; see: expfs fsck" :
 	       r == -EXDEV    ? "does not lie in what is mounted here; go to the mount of the whole store" :
+	       r == -ENODEV   ? "another file system is there than before; mount the former again" :
+	       r == -EWOULDBLOCK ? "another export is at work there; end it" :
 	       r == -ECANCELED ? "stopped; what was there before is as it was" :
 				strerror(-r);
 }
@@ -211,11 +213,18 @@ enum op_exit export_pass(struct export_job *j, bool (*stop)(void), int *ret_errn
 {
 	struct export e = { .source = &j->source, .folder = &j->folder, .memory = j->memory, .known = is_known, .arg = j, .stop = stop };
 	enum op_exit exit;
+	int r;
 
 	*ret_errno = 0;
 	json_decref(j->report);
 	j->report = json_pack("{s:o, s:[]}", "dest", reply_text(j->folder.path), "mapped");
-	exit = j->report ? run_pass(j, &e, ret_errno) : OP_FAILED;
+	r = folder_follow(&j->folder);
+	if (r < 0) {
+		*ret_errno = -r;
+		exit = say_failed(j, &e, r);
+	} else {
+		exit = j->report ? run_pass(j, &e, ret_errno) : OP_FAILED;
+	}
 	export_free(&e);
 	if (exit == OP_DONE)
 		print(j);

@@ -70,10 +70,15 @@ static bool is_new(const struct watch *w)
 	return !w->seen || !state || strcmp(state, w->seen) != 0 || w->j->files;
 }
 
-/* What the folder may take later. */
+/* The folder may take it later, or be there again, as where a drive is mounted anew. */
 static bool passes(int why)
 {
-	return why == ENOSPC || why == EDQUOT || why == EIO || why == ETIMEDOUT || why == EBUSY;
+	static const int those[] = { ENOSPC, EDQUOT, EIO, ETIMEDOUT, EBUSY, ENOENT, ENOTCONN, ESTALE, ENODEV, EHOSTDOWN };
+
+	for (size_t i = 0; i < ARRAY_SIZE(those); i++)
+		if (why == those[i])
+			return true;
+	return false;
 }
 
 /* One line for each change of state: who watches for days is not to find thousands. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 
 #include "format/utf8.h"
@@ -15,6 +16,16 @@
 
 #define NAME_KEPT 200 /* bytes of a name that follow a prefix */
 #define DEPTH_MAX 64
+
+static int file_system(int fd, long *ret)
+{
+	struct statfs st;
+
+	if (fstatfs(fd, &st) < 0)
+		return -errno;
+	*ret = (long)st.f_type;
+	return 0;
+}
 
 int folder_open(const char *path, struct folder *ret)
 {
@@ -27,7 +38,30 @@ int folder_open(const char *path, struct folder *ret)
 	if (!real)
 		return -errno;
 	*ret = (struct folder){ .path = real, .made = made, .fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
-	return ret->fd < 0 ? -errno : 0;
+	return ret->fd < 0 ? -errno : file_system(ret->fd, &ret->type);
+}
+
+int folder_follow(struct folder *f)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat there, own;
+	long type = 0;
+	int r;
+
+	if (stat(f->path, &there) < 0)
+		return -errno;
+	if (fstat(f->fd, &own) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino)
+		return 0;
+	fd = open(f->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	r = fd < 0 ? -errno : file_system(fd, &type);
+	if (r == 0)
+		r = type != f->type ? -ENODEV : folder_lock(&(struct folder){ .fd = fd });
+	if (r < 0)
+		return r;
+	close(f->fd);
+	f->fd = fd;
+	fd = -1;
+	return 0;
 }
 
 int folder_lock(const struct folder *f)

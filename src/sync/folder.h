@@ -17,11 +17,16 @@ struct folder {
 	int fd;
 	char *path; /* absolute, real */
 	bool made;  /* by folder_open() */
+	long type;  /* of its file system, as of statfs() */
 };
 
 /* Makes the directory if it is not there, but none above it. */
 int folder_open(const char *path, struct folder *ret);
 void folder_close(struct folder *f);
+
+/* Opens it again where another directory, or another mount, is at its path by now. -ENOENT: there is none; -ENODEV: another file system,
+ * as where what was mounted there is not. */
+int folder_follow(struct folder *f);
 
 /* Until it is closed nobody else has it; -EWOULDBLOCK: somebody has. Where the file system knows no locks, it is not locked. */
 int folder_lock(const struct folder *f);
