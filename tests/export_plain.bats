@@ -211,3 +211,20 @@ where_not() {
     plain
     holds one
 }
+
+@test "a file that was renamed in the run goes from the folder when the new name is there, not before" {
+    require_root
+    mkdir "$X"
+    mount -t tmpfs -o size=3m none "$X"
+    LOOPS+=("$X")
+    mkdir "$R/sub"
+    head -c 2000000 /dev/urandom >"$R/sub/a"
+    cp "$R/sub/a" "$SCRATCH/a"
+    plain
+    mv "$R/sub/a" "$R/sub/b"
+    refused 3 "$EXPFS" export "$R" "$X" --layout plain
+    cmp "$X/sub/a" "$SCRATCH/a"
+    mount -o remount,size=8m "$X"
+    plain
+    same_tree "$R" "$X"
+}

@@ -189,8 +189,6 @@ static enum op_exit run_pass(struct export_job *j, struct export *e, int *ret_er
 
 	if (exit != OP_DONE)
 		return exit;
-	if (j->layout->tidy_first)
-		export_tidy(e, NULL, NULL);
 	r = export_check(e);
 	if (r == 0 && e->refused)
 		return say_refused(j, e);
@@ -199,8 +197,6 @@ static enum op_exit run_pass(struct export_job *j, struct export *e, int *ret_er
 		if (exit != OP_DONE)
 			return exit;
 		r = export_run(e, together);
-		if (r == 0 && !j->layout->tidy_first)
-			r = export_tidy(e, j->layout->keep, j);
 	}
 	report_files(e, j->report);
 	report_version(j, "latest");
@@ -211,7 +207,7 @@ static enum op_exit run_pass(struct export_job *j, struct export *e, int *ret_er
 
 enum op_exit export_pass(struct export_job *j, bool (*stop)(void), int *ret_errno)
 {
-	struct export e = { .source = &j->source, .folder = &j->folder, .memory = j->memory, .known = is_known, .arg = j, .stop = stop };
+	struct export e = { .source = &j->source, .folder = &j->folder, .memory = j->memory, .known = is_known, .keep = j->layout->keep, .arg = j, .stop = stop };
 	enum op_exit exit;
 	int r;
 

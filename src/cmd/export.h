@@ -13,8 +13,7 @@ struct export_layout {
 	const char *name;
 	/* Adds what it wants to e. *ret_together: so many of the first units are to appear together. */
 	enum op_exit (*fill)(struct export_job *j, struct export *e, size_t *ret_together);
-	bool tidy_first;
-	export_keep_fn keep; /* as of export_tidy(); its arg is the job */
+	export_keep_fn keep; /* or NULL; its arg is the job */
 };
 extern const struct export_layout export_layout_pair, export_layout_plain, export_layout_weightslab;
 

@@ -225,4 +225,4 @@ static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_tog
 	return exit == OP_DONE ? export_tree_add(&t, e) : exit;
 }
 
-const struct export_layout export_layout_plain = { .name = "plain", .fill = fill, .tidy_first = true };
+const struct export_layout export_layout_plain = { .name = "plain", .fill = fill };

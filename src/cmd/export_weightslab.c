@@ -228,4 +228,4 @@ static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_tog
 	return exit;
 }
 
-const struct export_layout export_layout_weightslab = { .name = "weightslab", .fill = fill, .tidy_first = true };
+const struct export_layout export_layout_weightslab = { .name = "weightslab", .fill = fill };

@@ -241,6 +241,8 @@ int export_run(struct export *e, size_t together)
 		r = run_group(e, &e->units[i], n);
 	}
 	if (r == 0)
+		r = export_tidy(e, TIDY_ALL);
+	if (r == 0)
 		r = finish_places(e);
 	memory_save(e->memory);
 	return r;

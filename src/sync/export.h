@@ -2,7 +2,8 @@
  *
  * Order of calls: export_unit() and export_file() for all that is wanted; export_check(), which finds out
  * what is to be written and what of another is in the way; export_run(); export_free(). Nothing is written before export_run(), but what
- * a killed export left is put in order. export_tidy() before or after. Functions return 0 or -errno. */
+ * a killed export left is put in order, and what an export put there goes where a file is to be a directory, or the other way round.
+ * Functions return 0 or -errno. */
 #ifndef EXPFS_SYNC_EXPORT_H
 #define EXPFS_SYNC_EXPORT_H
 
@@ -58,12 +59,16 @@ struct export_unit {
 /* Does the store have that content? */
 typedef bool (*export_known_fn)(void *arg, uint64_t size, const uint8_t digest[DIGEST_SIZE]);
 
+/* Does what an export put there stay, though it is not wanted any more? */
+typedef bool (*export_keep_fn)(void *arg, const char *name);
+
 struct export {
 	const struct supply *source;
 	const struct folder *folder;
 	struct memory *memory; /* or NULL */
 	export_known_fn known;
-	void *arg;
+	export_keep_fn keep; /* or NULL */
+	void *arg;           /* of both */
 	bool (*stop)(void); /* whether to give up; may be NULL */
 
 	struct export_unit *units;
@@ -81,14 +86,10 @@ struct export_file *export_file(struct export_unit *u);
 void export_drop_last(struct export *e); /* unit */
 void export_free(struct export *e);
 
-/* What an export put there goes, if it is not wanted any more and nobody changed it, but what keep (which may be NULL) says. Before
- * export_check() in a tree, where a directory may be wanted in a file's place; after export_run() where nothing is to be missed. */
-typedef bool (*export_keep_fn)(void *arg, const char *name);
-int export_tidy(struct export *e, export_keep_fn keep, void *arg);
-
 int export_check(struct export *e);
 
-/* The first so many units are written before the first of them is put in place, the others one by one. -ECANCELED: as stop says. */
+/* The first so many units are written before the first of them is put in place, the others one by one; when all is there, what an export
+ * put there goes, if it is not wanted any more and nobody changed it. -ECANCELED: as stop says. */
 int export_run(struct export *e, size_t together);
 
 #endif

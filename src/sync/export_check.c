@@ -237,6 +237,8 @@ int export_check(struct export *e)
 {
 	int r = folder_mend(e->folder);
 
+	if (r == 0)
+		r = export_tidy(e, TIDY_WAY);
 	for (size_t i = 0; i < e->n && r == 0; i++) {
 		struct export_unit *u = &e->units[i];
 

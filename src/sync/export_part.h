@@ -14,6 +14,10 @@ int export_write(struct export *e, struct export_unit *u);
 /* -EBUSY: in the directory that a set stands in for is what export_check() did not see, which would go with it. */
 int export_set_is_as_seen(struct export *e, struct export_unit *u);
 
+/* What is remembered and not wanted any more goes: all of it, or what has to before something can be put in its place. */
+enum tidy_which { TIDY_ALL, TIDY_WAY };
+int export_tidy(struct export *e, enum tidy_which which);
+
 /* Mode and time of an open file or directory; a folder need not know them. */
 int export_set_attributes(int fd, mode_t mode, int64_t mtime);
 

@@ -8,9 +8,8 @@
 struct tidying {
 	struct export *e;
 	json_t *wanted; /* names as of export_key() */
-	json_t *tops;   /* directories at the folder's top with something of that in them, or that are done with */
-	export_keep_fn keep;
-	void *arg;
+	json_t *dirs;   /* directories with something of that in them, and at the folder's top also those that are done with */
+	enum tidy_which which;
 };
 
 static int each_is_ours(void *arg, const char *name, const struct stat *st)
@@ -46,9 +45,9 @@ static int tidy_dir(struct tidying *t, const char *name)
 
 	if (!dir)
 		return -ENOMEM;
-	if (!strchr(name, '/') || json_object_get(t->tops, dir))
+	if (!strchr(name, '/') || json_object_get(t->dirs, dir))
 		return 0;
-	return json_object_set_new(t->tops, dir, json_true()) < 0 ? -ENOMEM : remove_whole(t, dir);
+	return json_object_set_new(t->dirs, dir, json_true()) < 0 ? -ENOMEM : remove_whole(t, dir);
 }
 
 static int tidy_file(struct tidying *t, const char *name)
@@ -69,12 +68,30 @@ static int tidy_file(struct tidying *t, const char *name)
 	return 0;
 }
 
+/* Is a directory wanted there, or a file where one of its directories is? */
+static bool is_in_the_way(const struct tidying *t, const char *name)
+{
+	for (const char *slash = name; (slash = strchr(slash, '/')) != NULL; slash++)
+		if (json_object_getn(t->wanted, name, (size_t)(slash - name)))
+			return true;
+	return json_object_get(t->dirs, name);
+}
+
+static bool is_to_go(const struct tidying *t, const char *name)
+{
+	if (json_object_get(t->wanted, name))
+		return false;
+	if (t->which == TIDY_WAY)
+		return is_in_the_way(t, name);
+	return !t->e->keep || !t->e->keep(t->e->arg, name);
+}
+
 static int tidy_one(void *arg, const char *name)
 {
 	struct tidying *t = arg;
 	int r;
 
-	if (json_object_get(t->wanted, name) || (t->keep && t->keep(t->arg, name)))
+	if (!is_to_go(t, name))
 		return 0;
 	r = tidy_dir(t, name);
 	if (r == 0)
@@ -86,17 +103,18 @@ static int tidy_one(void *arg, const char *name)
 
 static int want(struct tidying *t, const struct export_unit *u, const struct export_file *f)
 {
-	_cleanup_free_ char *key = export_key(u, f), *dir = key ? strndup(key, strcspn(key, "/")) : NULL;
+	_cleanup_free_ char *key = export_key(u, f);
+	int r = key ? json_object_set_new(t->wanted, key, json_true()) : -1;
 
-	if (!dir || json_object_set_new(t->wanted, key, json_true()) < 0)
-		return -ENOMEM;
-	return strchr(key, '/') && json_object_set_new(t->tops, dir, json_true()) < 0 ? -ENOMEM : 0;
+	for (const char *slash = key; r == 0 && (slash = strchr(slash, '/')) != NULL; slash++)
+		r = json_object_setn_new(t->dirs, key, (size_t)(slash - key), json_true());
+	return r < 0 ? -ENOMEM : 0;
 }
 
-int export_tidy(struct export *e, export_keep_fn keep, void *arg)
+int export_tidy(struct export *e, enum tidy_which which)
 {
-	struct tidying t = { .e = e, .wanted = json_object(), .tops = json_object(), .keep = keep, .arg = arg };
-	int r = t.wanted && t.tops ? 0 : -ENOMEM;
+	struct tidying t = { .e = e, .wanted = json_object(), .dirs = json_object(), .which = which };
+	int r = t.wanted && t.dirs ? 0 : -ENOMEM;
 
 	if (!e->removed)
 		e->removed = json_array();
@@ -106,7 +124,7 @@ int export_tidy(struct export *e, export_keep_fn keep, void *arg)
 	if (r == 0)
 		r = memory_each(e->memory, tidy_one, &t);
 	json_decref(t.wanted);
-	json_decref(t.tops);
+	json_decref(t.dirs);
 	memory_save(e->memory);
 	return r;
 }
