@@ -5,8 +5,8 @@ usage: printed.py [--stdout] DOCUMENT DIRECTORY [SECTION]
 
 DOCUMENT is a text in Markdown, of which the ```console blocks are run, or a manual page in mdoc, of which the literal
 displays with commands are; all of them, or those below the heading SECTION, one after the other, in DIRECTORY. What
-stands in a block with the name of a file, as ```python train.py, is written to that file in the home directory first. A
-command whose exit status is not 0 is followed by one with "$?" in it, or is wrong.
+stands in a block with the name of a file, as ```python train.py, is written to that file first. A command whose exit
+status is not 0 is followed by one with "$?" in it, or is wrong.
 
 With --stdout what goes to standard error is not compared: programs that train say there what differs from machine to
 machine.
@@ -25,12 +25,12 @@ MARK = "--- printed: end of command, exit status "
 ROFF = {r"\&": "", r"\e": "\\", r"\-": "-", r"\(ti": "~", r"\(ha": "^", r"\(aq": "'", r"\(ga": "`"}
 
 
-def markdown(text, section, home):
+def markdown(text, section, directory):
     if section:
         inside = re.search(r"^## %s$(.*?)(?=^## |\Z)" % re.escape(section), text, re.M | re.S)
         text = inside.group(1) if inside else ""
     for name, content in re.findall(r"^```\w+ (\S+)$\n(.*?)^```$", text, re.M | re.S):
-        with open(os.path.join(home, name), "w") as f:
+        with open(os.path.join(directory, os.path.expanduser(name)), "w") as f:
             f.write(content)
     return re.findall(r"^```console$\n(.*?)^```$", text, re.M | re.S)
 
@@ -70,7 +70,7 @@ def main():
     document, directory = sys.argv[1:3]
     home = os.environ["HOME"]
     text = open(document).read()
-    blocks = markdown(text, "".join(sys.argv[3:]), home) if document.endswith(".md") else mdoc(text)
+    blocks = markdown(text, "".join(sys.argv[3:]), directory) if document.endswith(".md") else mdoc(text)
     pairs = commands(blocks)
     script = "".join("%s\nended=$?; printf '%%s%%s\\n' '%s' $ended; (exit $ended)\n" % (command, MARK) for command, _ in pairs)
     run = subprocess.run(["bash"], input=script, cwd=directory, stdout=subprocess.PIPE,
