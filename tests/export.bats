@@ -466,3 +466,31 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
     cmp "$X/latest.pt" "$SCRATCH/before"
     holds latest.pt best.pt
 }
+
+@test "where a drive numbers its files anew, those of other extensions go all the same" {
+    two
+    export_run
+    cp --preserve=all -r "$X" "$X.2"
+    rm -r "$X"
+    mv "$X.2" "$X"
+    sleep 0.02
+    checkpoint safetensors "$R/step_9.safetensors" 9000 9
+    export_run
+    holds latest.safetensors best.pt
+}
+
+@test "a link in the folder to a directory elsewhere is not gone through" {
+    local before
+    save step_1.pt 1
+    mkdir "$R/sub"
+    echo one >"$R/sub/a.log"
+    export_run --files log
+    mv "$X/sub" "$SCRATCH/elsewhere"
+    ln -s "$SCRATCH/elsewhere" "$X/sub"
+    touch -d 2020-01-01 "$SCRATCH/elsewhere/a.log"
+    before=$(stamp "$SCRATCH"/elsewhere/*)
+    refused 3 "$EXPFS" export "$R" "$X" --files log
+    rm "$R/sub/a.log"
+    export_run --files log
+    equal "$(stamp "$SCRATCH"/elsewhere/*)" "$before"
+}

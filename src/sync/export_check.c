@@ -18,8 +18,7 @@ static int source_digest(const struct export *e, struct export_file *f)
 	return r == -EIO ? 0 : r; /* shorter by now: it differs */
 }
 
-/* The digest of what stands there; *ret_ours: an export left it so, and memory_find() finds it from now on. */
-static int digest_there(const struct export *e, const char *path, const struct stat *st, struct memory_file *ret, bool *ret_ours)
+int export_digest_there(const struct export *e, const char *path, const struct stat *st, struct memory_file *ret, bool *ret_ours)
 {
 	int r;
 
@@ -44,13 +43,13 @@ static int check_file(struct export *e, const char *path, struct export_file *f,
 	*ret = EXPORT_WRITTEN;
 	if (r == -ENOENT || r == -ENOTDIR)
 		return 0;
-	if (r == 0 && !S_ISREG(st.st_mode)) {
+	if (r == -ELOOP || (r == 0 && !S_ISREG(st.st_mode))) {
 		*ret = EXPORT_REFUSED;
 		return 0;
 	}
 	f->left = st;
 	if (r == 0)
-		r = digest_there(e, path, &st, &there, &ours);
+		r = export_digest_there(e, path, &st, &there, &ours);
 	if (r == 0 && !f->has_digest && *f->stamp && !strcmp(there.stamp, f->stamp)) {
 		memcpy(f->digest, there.digest, DIGEST_SIZE);
 		f->has_digest = true;
@@ -94,7 +93,7 @@ static int look_at(void *arg, const char *name, const struct stat *st)
 	if (json_object_get(b->wanted, name))
 		return 0;
 	if (S_ISREG(st->st_mode))
-		r = digest_there(b->e, name, st, &there, &ours);
+		r = export_digest_there(b->e, name, st, &there, &ours);
 	b->dropped |= ours;
 	return r < 0 || ours ? r : add_carried(b->u, name);
 }
@@ -182,9 +181,9 @@ static int check_link(struct export *e, struct export_unit *u)
 	ssize_t n;
 	int r = folder_stat(e->folder, u->name, &u->seen);
 
-	u->action = EXPORT_WRITTEN;
+	u->action = r == -ELOOP ? EXPORT_REFUSED : EXPORT_WRITTEN;
 	if (r < 0)
-		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+		return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? 0 : r;
 	n = S_ISLNK(u->seen.st_mode) ? readlinkat(e->folder->fd, u->name, target, sizeof(target)) : -1;
 	if (n == (ssize_t)strlen(u->target) && !memcmp(target, u->target, (size_t)n)) {
 		f->left = u->seen;
@@ -205,7 +204,9 @@ static int check_place(struct export *e, struct export_unit *u)
 	u->action = EXPORT_WRITTEN;
 	if (r == 0)
 		u->action = S_ISDIR(u->seen.st_mode) ? EXPORT_UNCHANGED : EXPORT_REFUSED;
-	return r == -ENOENT ? 0 : r;
+	else if (r == -ELOOP)
+		u->action = EXPORT_REFUSED;
+	return r == -ENOENT || r == -ELOOP ? 0 : r;
 }
 
 static int check_unit(struct export *e, struct export_unit *u)

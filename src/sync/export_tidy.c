@@ -12,12 +12,20 @@ struct tidying {
 	enum tidy_which which;
 };
 
+/* By its content, where a drive numbers its files anew. */
+static bool is_ours(const struct tidying *t, const char *name, const struct stat *st)
+{
+	struct memory_file there;
+	bool ours = false;
+
+	if (!S_ISREG(st->st_mode))
+		return memory_find(t->e->memory, name, st, &there);
+	return memory_has(t->e->memory, name) && export_digest_there(t->e, name, st, &there, &ours) == 0 && ours;
+}
+
 static int each_is_ours(void *arg, const char *name, const struct stat *st)
 {
-	const struct tidying *t = arg;
-	struct memory_file there;
-
-	return !memory_find(t->e->memory, name, st, &there);
+	return !is_ours(arg, name, st);
 }
 
 /* A directory goes as a whole, so that a part of it is never taken for it; but not with files of others. 1: it went. */
@@ -52,13 +60,12 @@ static int tidy_dir(struct tidying *t, const char *name)
 
 static int tidy_file(struct tidying *t, const char *name)
 {
-	struct memory_file there;
 	struct stat st;
 	int r = folder_stat(t->e->folder, name, &st);
 
 	if (r == 0 && S_ISDIR(st.st_mode)) {
 		folder_remove_empty(t->e->folder, name);
-	} else if (r == 0 && memory_find(t->e->memory, name, &st, &there)) {
+	} else if (r == 0 && is_ours(t, name, &st)) {
 		r = folder_remove(t->e->folder, name);
 		if (r < 0)
 			return export_failed(t->e, name, r);

@@ -206,8 +206,23 @@ int folder_place(const struct folder *f, const char *part, const char *name, boo
 	return renameat(f->fd, part, f->fd, name) < 0 ? -errno : 0;
 }
 
+static bool is_below_link(const struct folder *f, const char *name)
+{
+	_cleanup_free_ char *path = strdup(name);
+	struct stat st;
+
+	for (char *p = path; p && (p = strchr(p, '/')) != NULL; *p++ = '/') {
+		*p = 0;
+		if (fstatat(f->fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+			return true;
+	}
+	return !path;
+}
+
 int folder_stat(const struct folder *f, const char *name, struct stat *ret)
 {
+	if (is_below_link(f, name))
+		return -ELOOP;
 	return fstatat(f->fd, name, ret, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 

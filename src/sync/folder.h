@@ -44,6 +44,7 @@ int folder_sync(const struct folder *f, const char *name); /* the directory in w
 
 int folder_make_above(const struct folder *f, const char *name); /* the directories above it */
 
+/* -ELOOP: one of the directories above it is a link, which may lead out of the folder. */
 int folder_stat(const struct folder *f, const char *name, struct stat *ret);
 int folder_digest(const struct folder *f, const char *name, uint64_t size, uint8_t ret[DIGEST_SIZE]);
 
