@@ -163,6 +163,18 @@ load load_state
     refused 1 "$EXPFS" branch n3 --from r@9 --store "$STORE"
 }
 
+@test "branch from a branch begins with its own latest checkpoint, though another run is further at the same experiment" {
+    two_experiments
+    mkdir "$MNT/runs/far"
+    cp -r "$R/config.yaml" "$R/params.yaml" "$R/data" "$MNT/runs/far"
+    weights "$MNT/runs/far/step_9.safetensors" 9
+    equal "$(head_of far)" "$(head_of r)"
+    "$EXPFS" branch n1 --from r --store "$STORE" 3>&-
+    equal "$(latest n1)" step_4.safetensors
+    "$EXPFS" branch n2 --from far --store "$STORE" 3>&-
+    equal "$(latest n2)" step_9.safetensors
+}
+
 @test "branch refuses a run that is there, and what is no name of one" {
     two_experiments
     refused 3 "$EXPFS" branch "$MNT/runs/r" --from "$A"

@@ -63,7 +63,7 @@ static int find_last(struct db *db, const struct tracked_row *t, uint64_t experi
 	if (r == 0)
 		ret->version = last.good;
 	if (r == -ENOENT) { /* all were deleted, and can be brought back */
-		r = version_last_of_experiment(db, experiment, NO_STEP, t->run, &v);
+		r = version_last_of_experiment(db, experiment, NO_STEP, t->run, false, &v);
 		if (r == 0)
 			ret->version = v.id;
 	}

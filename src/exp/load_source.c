@@ -279,7 +279,7 @@ static int find_version(struct search *q, uint64_t run)
 {
 	uint64_t experiment = q->s->experiment.id;
 	int64_t step = q->l->name.step;
-	int r = version_last_of_experiment(q->db, experiment, step, run, &q->version);
+	int r = version_last_of_experiment(q->db, experiment, step, q->l->from ? q->l->from : run, q->l->from, &q->version);
 
 	q->last = q->version;
 	if (r == 0 && step != NO_STEP)

@@ -252,13 +252,14 @@ int version_counts_until(struct db *db, const struct version_row *v, uint64_t *r
 #define IS_THERE \
 	"t.ino IS NOT NULL AND NOT EXISTS (SELECT 1 FROM version g WHERE g.tracked=v.tracked AND g.n>=v.n AND g.gone)"
 
-int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, struct version_row *ret)
+int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, bool first_own,
+			       struct version_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
-		       SELECT "WHERE id=(SELECT v.id " OF_EXPERIMENT " AND (?2<0 OR v.step=?2) ORDER BY " IS_THERE " DESC,"
-		       " v.rank DESC, t.run=?3 DESC, v.id DESC LIMIT 1)",
-		       "iii", (int64_t)experiment, step, (int64_t)run);
+		       SELECT "WHERE id=(SELECT v.id " OF_EXPERIMENT " AND (?2<0 OR v.step=?2) ORDER BY (?4 AND t.run=?3) DESC, "
+		       IS_THERE " DESC, v.rank DESC, t.run=?3 DESC, v.id DESC LIMIT 1)",
+		       "iiii", (int64_t)experiment, step, (int64_t)run, (int64_t)first_own);
 
 	return read_one(st, r, ret);
 }

@@ -65,8 +65,9 @@ int version_in_force(struct db *db, uint64_t tracked, uint64_t at, struct versio
 int version_counts_until(struct db *db, const struct version_row *v, uint64_t *ret);
 
 /* The complete checkpoint of an experiment with that step (NO_STEP: any) that has the highest rank, and of those alike
- * one of the run; one that was deleted only where no other is left. -ENOENT. */
-int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, struct version_row *ret);
+ * one of the run; one that was deleted only where no other is left. first_own: those of the run go before all others. -ENOENT. */
+int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, bool first_own,
+			       struct version_row *ret);
 
 /* Calls f for all of that step which were not deleted, in the same order. */
 int version_list_of_step(struct db *db, uint64_t experiment, int64_t step, uint64_t run, version_named_fn f, void *arg);

@@ -159,7 +159,7 @@ static int last_with_step(struct expfs *ex, const struct branch *b, int64_t step
 		return r;
 	db = meta_reader(ex->meta);
 	for (r = -ENOENT; r == -ENOENT && p.n > 0; p.n--) {
-		r = version_last_of_experiment(db, p.experiment[p.n - 1], step, branch_run(b), &v);
+		r = version_last_of_experiment(db, p.experiment[p.n - 1], step, branch_run(b), false, &v);
 		if (r == 0)
 			r = experiment_get(db, p.experiment[p.n - 1], ret);
 	}
@@ -193,7 +193,7 @@ static int at_step(struct expfs *ex, const struct branch *b, int64_t step, struc
 }
 
 /* BRANCH or BRANCH@STEP; -ENOENT: there is no such branch; -ENODATA: it is at no experiment, or has no such step. */
-static int from_branch(struct expfs *ex, const char *text, struct load_name *ret)
+static int from_branch(struct expfs *ex, const char *text, struct load *ret)
 {
 	const char *at = strrchr(text, '@');
 	bool step = at && at[1] && strlen(at) < 20 && at[1 + strspn(at + 1, "0123456789")] == 0;
@@ -205,27 +205,28 @@ static int from_branch(struct expfs *ex, const char *text, struct load_name *ret
 	if (r < 0)
 		return r;
 	if (step) {
-		r = at_step(ex, &b, (int64_t)strtoull(at + 1, NULL, 10), ret);
+		r = at_step(ex, &b, (int64_t)strtoull(at + 1, NULL, 10), &ret->name);
 	} else {
 		r = branch_head(ex, &b, &head);
-		ret->step = NO_STEP;
+		ret->name.step = NO_STEP;
+		ret->from = branch_run(&b);
 		if (r == 0)
-			memcpy(ret->hash, head.experiment.hash, sizeof(ret->hash));
+			memcpy(ret->name.hash, head.experiment.hash, sizeof(ret->name.hash));
 	}
 	branch_free(&b);
 	return r == -ENOENT ? -ENODATA : r;
 }
 
 /* A whole hash is one; what is shorter may be the name of a branch. */
-static enum op_exit find_from(struct expfs *ex, const char *text, struct load_name *ret_name, json_t **ret)
+static enum op_exit find_from(struct expfs *ex, const char *text, struct load *ret_load, json_t **ret)
 {
-	int hash = load_parse(text, ret_name), r;
+	int hash = load_parse(text, &ret_load->name), r;
 
-	if (hash == 0 && strlen(ret_name->hash) == EXPERIMENT_HASH)
+	if (hash == 0 && strlen(ret_load->name.hash) == EXPERIMENT_HASH)
 		return OP_DONE;
-	r = from_branch(ex, text, ret_name);
+	r = from_branch(ex, text, ret_load);
 	if (r == -ENOENT && hash == 0) {
-		load_parse(text, ret_name);
+		load_parse(text, &ret_load->name);
 		return OP_DONE;
 	}
 	if (r == -ENOENT)
@@ -248,6 +249,6 @@ enum op_exit op_branch(struct expfs *ex, const struct op_caller *caller, const j
 		return OP_FAILED;
 	if (!*l.new || strchr(l.new, '/') || strlen(l.new) > 255 || !path_is_run(ex, run))
 		return reply_error(ret, OP_USAGE, "%s: is no name of a run; give one without a slash that begins with no dot", l.new);
-	exit = find_from(ex, from, &l.name, ret);
+	exit = find_from(ex, from, &l, ret);
 	return exit == OP_DONE ? load_and_tell(ex, &l, run, ret) : exit;
 }
