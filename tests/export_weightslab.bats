@@ -146,6 +146,17 @@ lab_state() { echo "{'step': $1, 'model_state_dict': {'a': w($1), 'b': w(1$1)}, 
     test -e "$X.2/$(checkpoint_of "$(cat "$V/HEAD")" 100)"
 }
 
+@test "what the configuration calls a manifest by another name goes out as it is" {
+    "$EXPFS" umount "$MNT"
+    printf 'roles:\n  MANIFEST: ["a", "*.mf"]\n' >"$STORE/config.yaml"
+    mount_store
+    wl "$R" dump $E1 0 5
+    echo one >"$R/a"
+    echo two >"$R/checkpoints/other.mf"
+    lab "$R" >/dev/null
+    diff -r "$R" "$X"
+}
+
 @test "of a run without an experiment, and of what is no run, no root is made up" {
     bytes "$R/file" 100 1
     refused 1 "$EXPFS" export "$MNT/d" "$X" --layout weightslab

@@ -82,8 +82,8 @@ static int add_named(struct export_tree *t, struct export *e, const char *dir, c
 
 static int add_manifest(struct export_tree *t, struct export *e, const char *path, char *as)
 {
-	_cleanup_free_ char *name = as, *dir = strndup(path, strlen(path) - strlen("/" ROOT_MANIFEST));
-	_cleanup_free_ char *to = strndup(as, strlen(as) - strlen("/" ROOT_MANIFEST));
+	_cleanup_free_ char *name = as, *dir = strndup(path, (size_t)(path_last(path) - 1 - path));
+	_cleanup_free_ char *to = strndup(as, (size_t)(path_last(as) - 1 - as));
 	_cleanup_json_ json_t *versions = export_versions(t->j, path);
 	struct manifest *m = NULL;
 	const json_t *v = whole_manifest(t->j, path, versions, &m);
@@ -187,8 +187,10 @@ static unsigned turn(struct export_tree *t, const json_t *entry, const char *pat
 
 	if (view < ARRAY_SIZE(for_views) && !lab->holds[view])
 		return LEFT_OUT;
-	if (is_role(entry, "MANIFEST"))
-		return strcmp(path_last(path), ROOT_STATE) ? MANIFEST : STATE;
+	if (is_role(entry, "MANIFEST") && !strcmp(path_last(path), ROOT_STATE))
+		return STATE;
+	if (is_role(entry, "MANIFEST") && !strcmp(path_last(path), ROOT_MANIFEST) && path_last(path) > path)
+		return MANIFEST;
 	return json_is_false(json_object_get(entry, "complete")) ? WEIGHTS : AS_IT_IS;
 }
 
