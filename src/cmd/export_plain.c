@@ -76,7 +76,7 @@ static int resolve(const struct export_job *j, struct export_file *f)
 
 	f->from.follow = true;
 	f->has_digest = false;
-	r = j->source.point ? supply_open(&j->source, &f->from, &fd) : -EXDEV;
+	r = j->source.point ? supply_open(&j->source, &f->from, &fd) : -ENOENT;
 	if (r < 0)
 		return r;
 	if (fstat(fd, &st) < 0)
@@ -116,7 +116,9 @@ static int add_link(struct export_tree *t, struct export *e, const struct export
 		return there == -ENOMEM ? there : 0;
 	u->kind = EXPORT_FILE;
 	if (there < 0) {
-		say_left_out(v->path, there == -EISDIR ? "leads to a directory outside" : "leads outside, to what cannot be read");
+		say_left_out(v->path, there == -EISDIR ? "leads to a directory outside" :
+				      there == -EXDEV  ? "leads out of the mount" :
+							 "leads outside, to what cannot be read");
 		export_drop_last(e);
 	}
 	return 0;

@@ -23,7 +23,7 @@ struct supply_ref {
 };
 void supply_ref_free(struct supply_ref *r);
 
-/* A descriptor to read it. -EXDEV: it does not lie below what is mounted there. */
+/* A descriptor to read it. -EXDEV: it does not lie below what is mounted there, or is a link that leads out of the mount. */
 int supply_open(const struct supply *s, const struct supply_ref *r, int *ret_fd);
 
 #endif
