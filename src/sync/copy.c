@@ -224,9 +224,11 @@ static int remove_below(int dir, const char *name)
 			close(fd);
 		return r;
 	}
-	while (r == 0 && (d = readdir(list)) != NULL)
+	while (r == 0 && (errno = 0, d = readdir(list)) != NULL)
 		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
 			r = copy_remove(dirfd(list), d->d_name);
+	if (r == 0 && errno)
+		r = -errno;
 	closedir(list);
 	return r;
 }

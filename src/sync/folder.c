@@ -286,9 +286,11 @@ static int each(const struct folder *f, const char *name, unsigned depth, folder
 			close(fd);
 		return r;
 	}
-	while (r == 0 && (d = readdir(list)) != NULL)
+	while (r == 0 && (errno = 0, d = readdir(list)) != NULL)
 		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
 			r = tell(f, name, d->d_name, depth, fn, arg);
+	if (r == 0 && errno)
+		r = -errno;
 	closedir(list);
 	return r;
 }

@@ -104,7 +104,7 @@ static int find_foreign(struct import *im, int to)
 			close(fd);
 		return r;
 	}
-	while (!im->foreign && r == 0 && (d = readdir(dir)) != NULL) {
+	while (!im->foreign && r == 0 && (errno = 0, d = readdir(dir)) != NULL) {
 		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
 			continue;
 		if (import_is_part(d->d_name) || tree_get(im->tree, im->tree->v, d->d_name))
@@ -112,6 +112,8 @@ static int find_foreign(struct import *im, int to)
 		im->foreign = strdup(d->d_name);
 		r = im->foreign ? 0 : -ENOMEM;
 	}
+	if (!im->foreign && r == 0 && errno)
+		r = -errno;
 	closedir(dir);
 	return r;
 }

@@ -35,9 +35,11 @@ static int tidy_dir(const struct import *im, const struct import_dir *d, int to)
 			close(fd);
 		return r == -ENOENT ? 0 : r;
 	}
-	while (r == 0 && (e = readdir(dir)) != NULL)
+	while (r == 0 && (errno = 0, e = readdir(dir)) != NULL)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && !is_kept(im, d, fd, e->d_name))
 			r = copy_remove(fd, e->d_name);
+	if (r == 0 && errno)
+		r = -errno;
 	closedir(dir);
 	return r;
 }
