@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/human.h"
 #include "util/util.h"
 
 const char *out_get(const json_t *j, const char *key)
@@ -93,12 +94,10 @@ void out_time(FILE *f, const char *time)
 
 void out_bytes(FILE *f, double bytes)
 {
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
-	size_t u = 0;
+	char text[HUMAN_TEXT];
 
-	for (; bytes >= 1024 && u < ARRAY_SIZE(units) - 1; u++)
-		bytes /= 1024;
-	fprintf(f, u == 0 ? "%.0f %s" : "%.1f %s", bytes, units[u]);
+	human_bytes(bytes, text);
+	fputs(text, f);
 }
 
 void out_count(FILE *f, json_int_t n, const char *thing)
@@ -110,7 +109,7 @@ void out_count(FILE *f, json_int_t n, const char *thing)
 
 void out_number(FILE *f, double value)
 {
-	fprintf(f, fabs(value) < 1e7 && value == floor(value) ? "%.0f" : "%.4g", value);
+	fprintf(f, fabs(value) < 9007199254740992.0 && value == floor(value) ? "%.0f" : "%.4g", value);
 }
 
 void out_value(FILE *f, const json_t *value)

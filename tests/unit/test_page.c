@@ -162,6 +162,17 @@ static void skeleton(const char *page, char *to)
 	*to = 0;
 }
 
+static void steps_of_many_digits_are_told_whole(void **state)
+{
+	char *page = page_of(parse("{'curves': {'branches': ['a'], 'list': [{'name': 'loss', 'series': [{'branch': 0,"
+				   " 'points': [[12345000, 1.0], [12347501, 0.5]]}]}]}}"));
+
+	(void)state;
+	assert_in(page, "at 12347501");
+	assert_null(strstr(page, "e+07"));
+	free(page);
+}
+
 static void hostile_texts_are_escaped_wherever_they_stand(void **state)
 {
 	static const char *const texts[] = { "</title></style><script>alert(1)</script>", "\" onload=\"alert(1)", "' x='", "]]>", "<!--", "-->", "&lt;",
@@ -347,6 +358,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_seen_is_written_out),
 		cmocka_unit_test(a_long_text_is_cut_between_characters),
 		cmocka_unit_test(what_is_of_another_type_is_left_out),
+		cmocka_unit_test(steps_of_many_digits_are_told_whole),
 		cmocka_unit_test(a_branch_has_one_colour_in_the_whole_page),
 		cmocka_unit_test(parents_that_lead_round_are_no_trouble),
 		cmocka_unit_test(a_page_of_very_much_is_bounded),
