@@ -31,21 +31,29 @@ static void put_warnings_from(FILE *f, const json_t *warnings, size_t from, size
 	fputs("</ul>\n", f);
 }
 
-static void put_warnings(FILE *f, const json_t *warnings)
-{
-	size_t n = json_array_size(warnings);
+typedef void (*put_from_fn)(FILE *f, const json_t *list, size_t from, size_t n);
 
-	out_section(f, "warnings", "Warnings");
-	if (n == 0)
-		fputs("<p class=\"good\">There is nothing to warn of.</p>\n", f);
-	else
-		put_warnings_from(f, warnings, 0, WARNINGS_SHOWN);
-	if (n > WARNINGS_SHOWN) {
-		fprintf(f, "<details><summary>%zu more</summary>\n", MIN(n - WARNINGS_SHOWN, (size_t)WARNINGS_FOLDED));
-		put_warnings_from(f, warnings, WARNINGS_SHOWN, WARNINGS_FOLDED);
+/* The first ones, some more that are folded, and how many there are beside. */
+static void put_folded(FILE *f, const json_t *list, put_from_fn put, size_t shown, size_t folded, const char *what)
+{
+	size_t n = json_array_size(list);
+
+	if (n > 0)
+		put(f, list, 0, shown);
+	if (n > shown) {
+		fprintf(f, "<details><summary>%zu more</summary>\n", MIN(n - shown, folded));
+		put(f, list, shown, folded);
 		fputs("</details>\n", f);
 	}
-	out_more(f, (json_int_t)n - WARNINGS_SHOWN - WARNINGS_FOLDED, "warning", "expfs status");
+	out_more(f, (json_int_t)n - (json_int_t)(shown + folded), what, "expfs status");
+}
+
+static void put_warnings(FILE *f, const json_t *warnings)
+{
+	out_section(f, "warnings", "Warnings");
+	if (json_array_size(warnings) == 0)
+		fputs("<p class=\"good\">There is nothing to warn of.</p>\n", f);
+	put_folded(f, warnings, put_warnings_from, WARNINGS_SHOWN, WARNINGS_FOLDED, "warning");
 	out_section_end(f);
 }
 
@@ -134,19 +142,10 @@ static void put_branches_from(FILE *f, const json_t *branches, size_t from, size
 
 static void put_branches(FILE *f, const json_t *branches)
 {
-	size_t n = json_array_size(branches);
-
 	out_section(f, "branches", "Branches");
-	if (n == 0)
+	if (json_array_size(branches) == 0)
 		fputs("<p>There is no branch yet: a run makes one with its first checkpoint or configuration.</p>\n", f);
-	else
-		put_branches_from(f, branches, 0, BRANCHES_SHOWN);
-	if (n > BRANCHES_SHOWN) {
-		fprintf(f, "<details><summary>%zu more</summary>\n", MIN(n - BRANCHES_SHOWN, (size_t)BRANCHES_FOLDED));
-		put_branches_from(f, branches, BRANCHES_SHOWN, BRANCHES_FOLDED);
-		fputs("</details>\n", f);
-	}
-	out_more(f, (json_int_t)n - BRANCHES_SHOWN - BRANCHES_FOLDED, "branch", "expfs status");
+	put_folded(f, branches, put_branches_from, BRANCHES_SHOWN, BRANCHES_FOLDED, "branch");
 	out_section_end(f);
 }
 
