@@ -306,6 +306,63 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
     refused 1 "$EXPFS" export "$MNT/runs/none" "$X"
 }
 
+@test "a best or latest of another extension that is not ours is told, named and left, and the rest is exported" {
+    save step_1.pt 1
+    mkdir "$X"
+    echo theirs >"$X/latest.ckpt"
+    refused 3 "$EXPFS" export "$R" "$X"
+    [[ $MESSAGE == *"$X/latest.ckpt: was not put there by export; what is latest is latest.pt; move it away"* ]] || fail "$MESSAGE"
+    rm "$X/latest.ckpt"
+    echo theirs >"$X/best.pt"
+    refused 3 "$EXPFS" export "$R" "$X"
+    [[ $MESSAGE == *"$X/best.pt: was not put there by export, and r has no best; move it away"* ]] || fail "$MESSAGE"
+    cmp "$X/latest.pt" "$R/step_1.pt"
+    equal "$(cat "$X/best.pt")" theirs
+    equal "$(WHAT='of["best.pt"], of["latest.pt"]' export_json 2>/dev/null)" "('refused', 'unchanged')"
+    rm "$X/best.pt"
+    export_run
+    losses 1 0.5
+    export_run
+    rm "$R/metrics.jsonl"
+    says 'of["best.pt"]' kept
+    [[ $(export_run 2>&1) == *"$X/best.pt: is what was best when it was exported; r has none now"* ]] || fail "$(export_run 2>&1)"
+}
+
+@test "a folder that has the export of another run, or another layout, stays as it is until that is moved away" {
+    local other=$MNT/runs/other
+    two
+    export_run
+    mkdir "$other"
+    checkpoint zip "$other/step_9.pt" 20000 9
+    refused 3 "$EXPFS" export "$other" "$X"
+    [[ $MESSAGE == *"$X: has an export of another run, r (latest.pt, best.pt); export to another folder, or move these away first"* ||
+        $MESSAGE == *"$X: has an export of another run, r (best.pt, latest.pt); export to another folder, or move these away first"* ]] || fail "$MESSAGE"
+    refused 3 "$EXPFS" export "$R" "$X" --layout plain
+    [[ $MESSAGE == *"in the layout pair"* ]] || fail "$MESSAGE"
+    cmp "$X/latest.pt" "$R/step_2.pt"
+    mv "$R" "$MNT/runs/renamed"
+    "$EXPFS" export renamed "$X" --store "$STORE" 3>&-
+    rm -r "$MNT/runs/renamed"
+    "$EXPFS" export renamed "$X" --store "$STORE" 3>&-
+    mkdir "$MNT/runs/renamed"
+    checkpoint zip "$MNT/runs/renamed/step_5.pt" 20000 5
+    refused 3 "$EXPFS" export "$MNT/runs/renamed" "$X"
+    [[ $MESSAGE == *"has an export of a former run at /runs/renamed ("* ]] || fail "$MESSAGE"
+    mkdir "$SCRATCH/away"
+    mv "$X"/* "$SCRATCH/away"
+    "$EXPFS" export "$other" "$X" 3>&-
+    cmp "$X/latest.pt" "$other/step_9.pt"
+}
+
+@test "a directory that becomes a branch while it is exported keeps its folder" {
+    mkdir "$R/sub"
+    echo text >"$R/sub/any"
+    export_run --layout plain
+    save step_1.pt 1
+    export_run --layout plain
+    cmp "$X/step_1.pt" "$R/step_1.pt"
+}
+
 # --- a folder without room ---
 
 @test "a folder without room keeps its pair, and has no temporaries" {
@@ -396,6 +453,23 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
     says 'a["written"]' 0 --files config,metrics,data,log
     export_run --files config
     holds latest.pt best.pt config.yaml
+}
+
+@test "what --files said once holds until it says otherwise" {
+    two
+    echo "lr: 1" >"$R/config.yaml"
+    export_run --files config
+    echo "lr: 2" >"$R/config.yaml"
+    says 'of["config.yaml"]' written
+    equal "$(cat "$X/config.yaml")" "lr: 2"
+    export_run --files metrics
+    holds latest.pt best.pt metrics.jsonl
+    export_run
+    holds latest.pt best.pt metrics.jsonl
+    export_run --files none
+    holds latest.pt best.pt
+    export_run
+    holds latest.pt best.pt
 }
 
 @test "a log that is being appended to is there as far as it was written" {

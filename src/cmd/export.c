@@ -61,6 +61,21 @@ static void report_version(const struct export_job *j, const char *name)
 							      "step", json_object_get(c, "step")) : json_null());
 }
 
+bool export_tell_once(struct export_job *j, const char *name)
+{
+	bool first = !json_object_get(j->told, name);
+
+	json_object_set_new(j->told, name, json_true());
+	return first;
+}
+
+int export_report_file(struct export_job *j, const char *name, const char *action)
+{
+	json_t *file = json_pack("{s:s, s:i, s:s}", "name", name, "bytes", 0, "action", action);
+
+	return json_array_append_new(json_object_get(j->report, "files"), file) < 0 ? -ENOMEM : 0;
+}
+
 static void report_files(const struct export *e, json_t *report)
 {
 	static const char *const actions[] = { "unchanged", "touched", "written", "refused" };
@@ -184,9 +199,11 @@ static void print(const struct export_job *j)
 static enum op_exit run_pass(struct export_job *j, struct export *e, int *ret_errno)
 {
 	size_t together = 0;
-	enum op_exit exit = j->layout->fill(j, e, &together);
+	enum op_exit exit = export_claim(j);
 	int r;
 
+	if (exit == OP_DONE)
+		exit = j->layout->fill(j, e, &together);
 	if (exit != OP_DONE)
 		return exit;
 	r = export_check(e);
@@ -199,6 +216,8 @@ static enum op_exit run_pass(struct export_job *j, struct export *e, int *ret_er
 		r = export_run(e, together);
 	}
 	report_files(e, j->report);
+	if (r == 0 && j->layout->after)
+		r = j->layout->after(j, e);
 	report_version(j, "latest");
 	report_version(j, "best");
 	*ret_errno = -r;
@@ -212,6 +231,7 @@ enum op_exit export_pass(struct export_job *j, bool (*stop)(void), int *ret_errn
 	int r;
 
 	*ret_errno = 0;
+	j->partial = false;
 	json_decref(j->report);
 	j->report = json_pack("{s:o, s:[]}", "dest", reply_text(j->folder.path), "mapped");
 	r = folder_follow(&j->folder);
@@ -298,6 +318,8 @@ static enum op_exit run_all(struct export_job *j)
 		if (exit == OP_DONE)
 			exit = export_pass(j, is_stopped, &why);
 	}
+	if (exit == OP_DONE && j->partial)
+		exit = OP_FAILED;
 	export_store_close(j, &exit);
 	return exit;
 }
@@ -359,6 +381,7 @@ static int run(int argc, char **argv)
 	json_decref(j.answer);
 	json_decref(j.report);
 	json_decref(j.told);
+	free(j.files_before);
 	return exit;
 }
 
@@ -368,14 +391,14 @@ const struct command cmd_export = {
 	.usage = "BRANCH|DIR DEST [OPTION...] [--store DIR] [--json]",
 	.summary = "copy latest and best out",
 	.help = "Puts the latest and the best checkpoint of a branch, or of those in a directory,\n"
-		"into the folder DEST, as latest.EXT and best.EXT, or latest/ and best/ where a\n"
-		"checkpoint is a directory: for Drive, Dropbox, Syncthing, or to resume. The\n"
-		"latest is that from which one can: not what is saved with less beside it.\n"
-		"Both are written beside, checked, synced, and renamed when both are there, so\n"
-		"that a pair that was whole stays so whatever happens. What is unchanged is not\n"
-		"written again. Nothing that another put there is replaced or removed.\n"
+		"into the folder DEST, as latest.EXT and best.EXT, or latest/ and best/: for\n"
+		"Drive, Dropbox, Syncthing, or to resume. Both are written beside, checked,\n"
+		"synced, and renamed when both are there, so that a whole pair stays whole.\n"
+		"What is unchanged is not written again, and nothing that another put there is\n"
+		"replaced or removed. A folder is one run's; for another, move away what is there.\n"
 		"\n"
-		"  --files LIST     more files of the run: config,metrics,model,data,log\n"
+		"  --files LIST     more files of the run: config,metrics,model,data,log, or\n"
+		"                   none; holds for later exports there\n"
 		"  --layout plain   all that is in the directory instead, as it is\n"
 		"  --layout weightslab\n"
 		"                   a tree that WeightsLab resumes from: a root itself, or one\n"
@@ -387,6 +410,6 @@ const struct command cmd_export = {
 		"  --store DIR      the store, where it is not that of DIR or of this directory\n"
 		"  --json           the answer as JSON; with --watch one line a pass\n"
 		"\n"
-		"Names that Drive, Windows or Dropbox refuse are told and get %XX for such bytes.\n"
-		"Exit status 1: there is no such branch or directory, or no complete checkpoint.\n",
+		"Exit status 1: there is no such branch or directory, or no complete checkpoint;\n"
+		"3: also if something was told and left out.\n",
 };

@@ -14,12 +14,14 @@ struct export_layout {
 	/* Adds what it wants to e. *ret_together: so many of the first units are to appear together. */
 	enum op_exit (*fill)(struct export_job *j, struct export *e, size_t *ret_together);
 	export_keep_fn keep; /* or NULL; its arg is the job */
+	int (*after)(struct export_job *j, struct export *e); /* or NULL: looks at what is in the folder then */
 };
 extern const struct export_layout export_layout_pair, export_layout_plain, export_layout_weightslab;
 
 struct export_job {
 	struct ask a;
 	const char *dest, *layout_name, *files, *every, *every_steps;
+	char *files_before; /* files, as the last export to the folder had them */
 	bool watch;
 	const struct export_layout *layout;
 
@@ -31,7 +33,8 @@ struct export_job {
 	json_t *answer; /* of the operation export, for this pass */
 	json_t *report; /* what is printed with --json */
 	bool quiet;     /* a failure of the folder is not told again */
-	json_t *told;   /* names that were said to be mapped */
+	json_t *told;   /* what is said once, by the names that it is about */
+	bool partial;   /* something is not as it was asked for, and was told; the rest is there */
 };
 
 /* Gets at the store that j->a.target names: through its mount, or by opening it here. */
@@ -47,6 +50,13 @@ enum op_exit export_ask_answer(struct export_job *j);
 
 /* One pass; stop as of struct export. *ret_errno: why it failed, 0: not of the folder's file system. */
 enum op_exit export_pass(struct export_job *j, bool (*stop)(void), int *ret_errno);
+
+/* Is the folder this run's, in this layout, or free? Then it is from now on. Why not is told. */
+enum op_exit export_claim(struct export_job *j);
+
+/* Adds a name that is not wanted to what is told with --json. Is it told for the first time? */
+int export_report_file(struct export_job *j, const char *name, const char *action);
+bool export_tell_once(struct export_job *j, const char *name);
 
 /* How many signals came that end an export: with the first a pass ends, leaving what was there; of a watch with the second. */
 int export_signals(void);

@@ -26,6 +26,8 @@ static bool has(const char *files, const char *name)
 
 bool export_files_are_known(const char *files)
 {
+	if (!strcmp(files, "none"))
+		return true;
 	for (const char *p = files; *p; p += strcspn(p, ","), p += *p == ',') {
 		bool known = false;
 

@@ -99,13 +99,16 @@ static int add_checkpoint(struct export_job *j, struct export *e, const char *ba
 			add_version(u, checkpoint, json_array_get(json_object_get(checkpoint, "files"), 0), "");
 }
 
+/* What a training looks for. */
+static const char *const extensions[] = { "", ".pt", ".pth", ".ckpt", ".safetensors", ".bin", ".npz", ".keras", ".weights.h5" };
+
+#define NAME_ROOM 32
+
 /* What an export put there under another extension, of which the memory is lost. */
 static void adopt(struct export_job *j, const struct export *e, const char *base)
 {
-	static const char *const extensions[] = { "", ".pt", ".pth", ".ckpt", ".safetensors", ".bin", ".npz", ".keras", ".weights.h5" };
-
 	for (size_t i = 0; i < ARRAY_SIZE(extensions); i++) {
-		char name[32];
+		char name[NAME_ROOM];
 		struct stat st;
 		struct memory_file f = { .stamp = "" };
 
@@ -149,14 +152,72 @@ static bool is_of(const char *name, const char *base)
 	return !strncmp(name, base, len) && (!name[len] || name[len] == '.' || name[len] == '/');
 }
 
-/* A best that is not known any more, as metrics are gone, is better than none; so are the files beside of a run that was removed. */
+/* A best that is not known any more, as metrics are gone, is better than none; so are the files beside of a run that was removed, or if
+ * nobody ever said which there are to be. */
 static bool keep(void *arg, const char *name)
 {
 	const struct export_job *j = arg;
 
 	if (is_of(name, "best"))
 		return !json_is_object(json_object_get(j->answer, "best"));
-	return !is_of(name, "latest") && json_is_true(json_object_get(j->answer, "removed"));
+	return !is_of(name, "latest") && (!j->files || json_is_true(json_object_get(j->answer, "removed")));
 }
 
-const struct export_layout export_layout_pair = { .name = "pair", .fill = fill, .keep = keep };
+static const struct export_unit *find_unit(const struct export *e, const char *base)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (is_of(e->units[i].name, base) && !strchr(e->units[i].name, '/'))
+			return &e->units[i];
+	return NULL;
+}
+
+/* What is in the folder by a name of the pair, and not of it. */
+static int tell_stray(struct export_job *j, const char *base, const struct export_unit *wanted, const char *name, bool ours)
+{
+	const char *of = json_is_string(json_object_get(j->answer, "branch")) ? cmd_string(j->answer, "branch") : j->a.target.path;
+	bool first = export_tell_once(j, name);
+
+	j->partial |= !ours;
+	if (first && ours)
+		log_msg("%s/%s: is what was %s when it was exported; %s has none now; remove it if it is to stay no longer", j->folder.path,
+			name, base, of);
+	else if (first && wanted)
+		log_msg("%s/%s: was not put there by export; what is %s is %s; move it away, lest it is taken for that", j->folder.path, name, base,
+			wanted->name);
+	else if (first)
+		log_msg("%s/%s: was not put there by export, and %s has no %s; move it away, lest it is taken for that", j->folder.path, name,
+			of, base);
+	return export_report_file(j, name, ours ? "kept" : "refused");
+}
+
+static int look_for_strays(struct export_job *j, struct export *e, const char *base)
+{
+	const struct export_unit *wanted = json_is_object(json_object_get(j->answer, base)) ? find_unit(e, base) : NULL;
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(extensions) && r == 0; i++) {
+		char name[NAME_ROOM];
+		bool ours;
+
+		snprintf(name, sizeof(name), "%s%s", base, extensions[i]);
+		if (wanted && !strcmp(wanted->name, name))
+			continue;
+		r = export_is_ours(e, name, &ours);
+		if (r == 0)
+			r = tell_stray(j, base, wanted, name, ours || memory_has_below(j->memory, name));
+		else if (r == -ENOENT)
+			r = 0;
+	}
+	return r;
+}
+
+static int after(struct export_job *j, struct export *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bases) && r == 0; i++)
+		r = look_for_strays(j, e, bases[i]);
+	return r;
+}
+
+const struct export_layout export_layout_pair = { .name = "pair", .fill = fill, .keep = keep, .after = after };

@@ -46,13 +46,13 @@ static int report_mapped(struct export_job *j, const char *path, const char *as)
 
 	if (!name || json_array_append_new(mapped, json_pack("{s:O, s:s?}", "name", name, "as", as)) < 0)
 		return -ENOMEM;
-	if (json_object_get(j->told, json_string_value(name)))
+	if (!export_tell_once(j, json_string_value(name)))
 		return 0;
 	if (as)
 		log_msg("%s: sync folders refuse such a name; it is %s there", json_string_value(name), as);
 	else
 		log_msg("%s: there is no name for it that sync folders take; it is left out", json_string_value(name));
-	return json_object_set_new(j->told, json_string_value(name), json_true());
+	return 0;
 }
 
 int export_map(struct export_job *j, const char *const *paths, size_t n, char **ret)

@@ -216,11 +216,14 @@ static int find_effective(struct expfs *ex, const char *path, uint64_t *ino)
 	return r;
 }
 
-static int put_place(const struct branch *b, const char *path, json_t *to)
+static int put_place(const struct branch *b, const char *path, uint64_t ino, json_t *to)
 {
 	_cleanup_json_ json_t *run = json_object();
+	uint64_t id = !b ? 0 : branch_run(b) ? branch_run(b) : b->id;
 
 	json_object_set_new(to, "branch", b ? reply_text(b->name) : json_null());
+	json_object_set_new(to, "id", json_integer((json_int_t)id)); /* which stays that when it is called otherwise */
+	json_object_set_new(to, "ino", json_integer((json_int_t)ino));
 	json_object_set_new(to, "removed", json_boolean(b && branch_is_removed(b)));
 	if (!run || reply_put_path(run, b ? b->path : path) < 0)
 		return -ENOMEM;
@@ -231,7 +234,7 @@ static int find_set(struct expfs *ex, const char *name, const char *path, struct
 {
 	struct branch b;
 	bool is_dir = true;
-	uint64_t ino = 0;
+	uint64_t ino = 0, asked;
 	int r = name ? 0 : find_dir(ex, path, &ino, &is_dir);
 
 	if (r < 0 || !is_dir)
@@ -240,16 +243,17 @@ static int find_set(struct expfs *ex, const char *name, const char *path, struct
 	if (r == 0) {
 		r = branch_checkpoints(ex, NULL, &b, ret);
 		if (r == 0)
-			r = put_place(&b, NULL, to);
+			r = put_place(&b, NULL, b.ino, to);
 		branch_free(&b);
 		return r;
 	}
 	if (r != -ENOENT || name)
 		return r;
+	asked = ino;
 	r = find_effective(ex, path, &ino);
 	if (r == 0)
 		r = checkpoint_set_below(ex, NULL, ino, ret);
-	return r < 0 ? r : put_place(NULL, path, to);
+	return r < 0 ? r : put_place(NULL, path, asked, to);
 }
 
 enum op_exit op_export(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)

@@ -234,7 +234,7 @@ static int finish_places(struct export *e)
 
 int export_run(struct export *e, size_t together)
 {
-	int r = run_group(e, e->units, MIN(together, e->n));
+	int r = together > 0 ? run_group(e, e->units, MIN(together, e->n)) : 0;
 
 	for (size_t i = together, n; i < e->n && r == 0; i += n) {
 		n = group_size(&e->units[i], e->n - i);

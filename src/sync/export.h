@@ -88,6 +88,9 @@ void export_free(struct export *e);
 
 int export_check(struct export *e);
 
+/* Is what stands there, a file, a link or a directory with all that is in it, as an export left it? -ENOENT: nothing stands there. */
+int export_is_ours(struct export *e, const char *name, bool *ret);
+
 /* The first so many units are written before the first of them is put in place, the others one by one; when all is there, what an export
  * put there goes, if it is not wanted any more and nobody changed it. -ECANCELED: as stop says. */
 int export_run(struct export *e, size_t together);

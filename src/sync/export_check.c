@@ -33,6 +33,37 @@ int export_digest_there(const struct export *e, const char *path, const struct s
 	return *ret_ours ? memory_expect(e->memory, path, ret) : 0;
 }
 
+static int is_theirs(void *arg, const char *name, const struct stat *st)
+{
+	struct export *e = arg;
+	struct memory_file there;
+	bool ours;
+	int r;
+
+	if (S_ISDIR(st->st_mode))
+		return !memory_has_below(e->memory, name);
+	if (!S_ISREG(st->st_mode))
+		return !memory_find(e->memory, name, st, &there);
+	if (!memory_has(e->memory, name))
+		return 1;
+	r = export_digest_there(e, name, st, &there, &ours);
+	return r < 0 ? r : !ours;
+}
+
+int export_is_ours(struct export *e, const char *name, bool *ret)
+{
+	struct stat st;
+	int r = folder_stat(e->folder, name, &st);
+
+	if (r < 0)
+		return r;
+	r = is_theirs(e, name, &st);
+	if (r == 0 && S_ISDIR(st.st_mode))
+		r = folder_each(e->folder, name, is_theirs, e);
+	*ret = r == 0;
+	return MIN(r, 0);
+}
+
 static int check_file(struct export *e, const char *path, struct export_file *f, enum export_action *ret)
 {
 	struct memory_file there;

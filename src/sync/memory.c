@@ -1,8 +1,10 @@
 /* STORE/exports/ has two files for each folder, called by XXH3-128 of its path in hex:
  *
- *   HEX.json  {"format": 1, "dest": the path, "files": {NAME: [FILE, …]}}, replaced as a whole; NAME as in the folder, with the
- *             names of directories in it; FILE: {"size", "digest": XXH3-128 in hex, "mtime": ns, "ino", "stamp": text}. Several
- *             FILEs of one NAME: an export began to replace one by the other.
+ *   HEX.json  {"format": 1, "dest": the path, "origin": ORIGIN, "files": {NAME: [FILE, …]}}, replaced as a whole;
+ *             ORIGIN: an object, see cmd/export_origin.c, not there where it is not known;
+ *             NAME as in the folder, with the names of directories in it;
+ *             FILE: {"size", "digest": XXH3-128 in hex, "mtime": ns, "ino", "stamp": text}. Several FILEs of one NAME: an export
+ *             began to replace one by the other.
  *   HEX.lock  held with flock while an export to the folder is at work; the text is the number of its process
  *
  * A file of another format, or that does not parse, counts as none. */
@@ -26,6 +28,7 @@ struct memory {
 	int dir, lock;
 	char file[NAME_ROOM];
 	json_t *files;
+	json_t *origin; /* or NULL */
 	char *dest;
 	bool changed;
 };
@@ -37,6 +40,7 @@ void memory_free(struct memory *m)
 	if (m->dir >= 0)
 		close(m->dir);
 	json_decref(m->files);
+	json_decref(m->origin);
 	free(m->dest);
 	free(m);
 }
@@ -107,6 +111,7 @@ static void load(struct memory *m)
 	if (json_integer_value(json_object_get(root, "format")) == MEMORY_FORMAT && json_is_object(files)) {
 		json_decref(m->files);
 		m->files = json_incref(files);
+		m->origin = json_incref(json_object_get(root, "origin"));
 		memory_each(m, drop_bad, m);
 	}
 	json_decref(root);
@@ -137,6 +142,21 @@ int memory_open(const char *store, const char *dest, struct memory **ret, long *
 		load(m);
 	}
 	*ret = steal(&m);
+	return 0;
+}
+
+const json_t *memory_origin(const struct memory *m)
+{
+	return m->origin;
+}
+
+int memory_set_origin(struct memory *m, json_t *origin)
+{
+	if (!origin)
+		return -ENOMEM;
+	m->changed |= !json_equal(origin, m->origin);
+	json_decref(m->origin);
+	m->origin = origin;
 	return 0;
 }
 
@@ -177,6 +197,18 @@ bool memory_has_content(const struct memory *m, const char *name, uint64_t size,
 bool memory_has(const struct memory *m, const char *name)
 {
 	return json_object_get(m->files, name);
+}
+
+bool memory_has_below(const struct memory *m, const char *dir)
+{
+	size_t len = strlen(dir);
+	const char *name;
+	json_t *list;
+
+	json_object_foreach (m->files, name, list)
+		if (!strncmp(name, dir, len) && name[len] == '/')
+			return true;
+	return false;
 }
 
 static json_t *file_json(const struct memory_file *f)
@@ -241,7 +273,8 @@ int memory_save(struct memory *m)
 		return 0;
 	if (m->dir < 0)
 		return -EROFS;
-	root = json_pack("{s:i, s:o, s:O}", "format", MEMORY_FORMAT, "dest", json_string(m->dest) ?: json_null(), "files", m->files);
+	root = json_pack("{s:i, s:o, s:O*, s:O}", "format", MEMORY_FORMAT, "dest", json_string(m->dest) ?: json_null(), "origin",
+			 m->origin, "files", m->files);
 	text = root ? json_dumps(root, JSON_COMPACT) : NULL;
 	json_decref(root);
 	r = text ? io_write_file(m->dir, m->file, text, strlen(text)) : -ENOMEM;

@@ -6,6 +6,7 @@
 #ifndef EXPFS_SYNC_MEMORY_H
 #define EXPFS_SYNC_MEMORY_H
 
+#include <jansson.h>
 #include <sys/stat.h>
 
 #include "store/digest.h"
@@ -18,6 +19,10 @@ struct memory;
 /* dest: absolute, real. -EWOULDBLOCK: another one is at work, *ret_pid is its process or 0. */
 int memory_open(const char *store, const char *dest, struct memory **ret, long *ret_pid);
 void memory_free(struct memory *m);
+
+/* Of what the folder is a copy, as memory_set_origin() was told, which takes it over; NULL: that is not known. */
+const json_t *memory_origin(const struct memory *m);
+int memory_set_origin(struct memory *m, json_t *origin);
 
 struct memory_file {
 	uint64_t size;
@@ -33,8 +38,9 @@ bool memory_find(const struct memory *m, const char *name, const struct stat *st
 /* Did an export leave a file of that content there? */
 bool memory_has_content(const struct memory *m, const char *name, uint64_t size, const uint8_t digest[DIGEST_SIZE]);
 
-/* Whether anything is known under that name. */
+/* Whether anything is known under that name; of what lies in that directory, or of the directory itself. */
 bool memory_has(const struct memory *m, const char *name);
+bool memory_has_below(const struct memory *m, const char *dir);
 
 /* The file of that name may be that one from now on, beside what was known; or is it, and only that. Empty directories and links
  * are noted as files without size. */
