@@ -196,12 +196,18 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
     echo mine >"$X/latest/desktop.ini"
     mkdir "$X/latest/own"
     echo deep >"$X/latest/own/notes.sync-conflict-1.txt"
+    mkdir -p "$X/latest/empty/deep"
     says 'of["latest"]' unchanged
     set_of 2 2
     says 'of["latest"]' written
+    [[ -d $X/latest/empty/deep ]] || fail "$(find "$X/latest")"
     equal "$(cat "$X/latest/desktop.ini")$(cat "$X/latest/own/notes.sync-conflict-1.txt")" minedeep
     cmp "$X/latest/model.safetensors" "$R/checkpoint-2/model.safetensors"
     equal "$(stat -c %h "$X/latest/desktop.ini")" 1
+    checkpoint zip "$R/step_9.pt" 20000 9
+    refused 3 "$EXPFS" export "$R" "$X"
+    [[ $MESSAGE == *"$X/latest: was not put there by export; what is latest is latest.pt; "* ]] || fail "$MESSAGE"
+    holds latest.pt latest latest/desktop.ini latest/empty latest/empty/deep latest/own latest/own/notes.sync-conflict-1.txt
 }
 
 # --- what is not ours ---

@@ -51,7 +51,7 @@ struct export_unit {
 
 	enum export_action action;
 	struct stat seen; /* what stood there at export_check(); st_ino 0: nothing */
-	char **carried;   /* files of others in it, which the new one gets, too */
+	char **carried;   /* files, and empty directories, of others in it, which the new one gets, too */
 	size_t n_carried;
 	char *part;       /* under which it was written */
 };

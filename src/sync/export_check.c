@@ -125,6 +125,8 @@ static int look_at(void *arg, const char *name, const struct stat *st)
 		return 0;
 	if (S_ISREG(st->st_mode))
 		r = export_digest_there(b->e, name, st, &there, &ours);
+	else if (S_ISDIR(st->st_mode))
+		ours = memory_has_below(b->e->memory, name);
 	b->dropped |= ours;
 	return r < 0 || ours ? r : add_carried(b->u, name);
 }
@@ -136,7 +138,7 @@ static int is_replaced(void *arg, const char *name, const struct stat *st)
 	struct memory_file there;
 	struct stat now;
 
-	if (memory_find(b->e->memory, name, st, &there))
+	if (S_ISDIR(st->st_mode) ? memory_has_below(b->e->memory, name) : memory_find(b->e->memory, name, st, &there))
 		return 0;
 	for (size_t i = 0; i < b->u->n_carried; i++) {
 		_cleanup_free_ char *part = NULL;
@@ -145,7 +147,9 @@ static int is_replaced(void *arg, const char *name, const struct stat *st)
 			continue;
 		if (asprintf(&part, "%s%s", b->u->part, name + strlen(b->u->name)) < 0)
 			return -ENOMEM;
-		return folder_stat(b->e->folder, part, &now) == 0 && (now.st_ino == st->st_ino || now.st_size == st->st_size) ? 0 : -EBUSY;
+		if (folder_stat(b->e->folder, part, &now) < 0)
+			return -EBUSY;
+		return S_ISDIR(st->st_mode) || now.st_ino == st->st_ino || now.st_size == st->st_size ? 0 : -EBUSY;
 	}
 	return -EBUSY;
 }

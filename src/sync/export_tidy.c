@@ -18,6 +18,8 @@ static bool is_ours(const struct tidying *t, const char *name, const struct stat
 	struct memory_file there;
 	bool ours = false;
 
+	if (S_ISDIR(st->st_mode))
+		return memory_has_below(t->e->memory, name);
 	if (!S_ISREG(st->st_mode))
 		return memory_find(t->e->memory, name, st, &there);
 	return memory_has(t->e->memory, name) && export_digest_there(t->e, name, st, &there, &ours) == 0 && ours;

@@ -90,6 +90,8 @@ static int carry(const struct export *e, const struct export_unit *u, const char
 	if (asprintf(&to, "%s%s", u->part, name + strlen(u->name)) < 0)
 		return -ENOMEM;
 	r = folder_make_above(e->folder, to);
+	if (r == 0 && folder_stat(e->folder, name, &st) == 0 && S_ISDIR(st.st_mode))
+		return mkdirat(e->folder->fd, to, st.st_mode & 0777) < 0 && errno != EEXIST ? -errno : 0;
 	if (r < 0 || linkat(e->folder->fd, name, e->folder->fd, to, 0) == 0 || errno == ENOENT)
 		return r;
 	in = openat(e->folder->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

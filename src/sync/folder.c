@@ -260,21 +260,25 @@ void folder_remove_empty(const struct folder *f, const char *name)
 	}
 }
 
-static int each(const struct folder *f, const char *name, unsigned depth, folder_fn fn, void *arg);
+static int each(const struct folder *f, const char *name, unsigned depth, folder_fn fn, void *arg, bool *ret_empty);
 
 static int tell(const struct folder *f, const char *dir, const char *name, unsigned depth, folder_fn fn, void *arg)
 {
 	_cleanup_free_ char *path = NULL;
+	bool empty = false;
 	struct stat st;
+	int r = 0;
 
 	if (asprintf(&path, "%s%s%s", dir, *dir ? "/" : "", name) < 0)
 		return -ENOMEM;
 	if (fstatat(f->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	return S_ISDIR(st.st_mode) ? each(f, path, depth + 1, fn, arg) : fn(arg, path, &st);
+	if (S_ISDIR(st.st_mode))
+		r = each(f, path, depth + 1, fn, arg, &empty);
+	return r == 0 && (empty || !S_ISDIR(st.st_mode)) ? fn(arg, path, &st) : r;
 }
 
-static int each(const struct folder *f, const char *name, unsigned depth, folder_fn fn, void *arg)
+static int each(const struct folder *f, const char *name, unsigned depth, folder_fn fn, void *arg, bool *ret_empty)
 {
 	int fd = depth > DEPTH_MAX ? -1 : openat(f->fd, *name ? name : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r = 0;
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -286,9 +290,13 @@ static int each(const struct folder *f, const char *name, unsigned depth, folder
 			close(fd);
 		return r;
 	}
-	while (r == 0 && (errno = 0, d = readdir(list)) != NULL)
-		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-			r = tell(f, name, d->d_name, depth, fn, arg);
+	*ret_empty = true;
+	while (r == 0 && (errno = 0, d = readdir(list)) != NULL) {
+		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
+			continue;
+		*ret_empty = false;
+		r = tell(f, name, d->d_name, depth, fn, arg);
+	}
 	if (r == 0 && errno)
 		r = -errno;
 	closedir(list);
@@ -297,7 +305,9 @@ static int each(const struct folder *f, const char *name, unsigned depth, folder
 
 int folder_each(const struct folder *f, const char *name, folder_fn fn, void *arg)
 {
-	return each(f, name, 0, fn, arg);
+	bool empty;
+
+	return each(f, name, 0, fn, arg, &empty);
 }
 
 int folder_free(const struct folder *f, uint64_t *ret)

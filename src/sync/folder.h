@@ -54,8 +54,8 @@ int folder_remove(const struct folder *f, const char *name);
 /* Removes a directory and those above it, as far as they are empty. */
 void folder_remove_empty(const struct folder *f, const char *name);
 
-/* Calls f for all that lies in the directory name and below it and is no directory, by names that begin with it; "" is the folder.
- * Ends early with what it returns other than 0. */
+/* Calls f for all that lies in the directory name and below it and is no directory, or an empty one, by names that begin with it; ""
+ * is the folder. Ends early with what it returns other than 0. */
 typedef int (*folder_fn)(void *arg, const char *name, const struct stat *st);
 int folder_each(const struct folder *f, const char *name, folder_fn fn, void *arg);
 
