@@ -92,6 +92,35 @@ tree_of() { (cd "$1" && find . -mindepth 1 -printf '%P %y %m %n %l %T@\n' | awk 
     echo 4 >"$R/dir"
     plain
     same_tree "$R" "$X"
+    rm -r "$R"/*
+    ln -s nowhere "$R/file"
+    ln -s nowhere "$R/dir"
+    plain
+    same_tree "$R" "$X"
+    rm -r "$R"/*
+    mkdir "$R/file"
+    echo 5 >"$R/file/z"
+    echo 6 >"$R/dir"
+    plain
+    same_tree "$R" "$X"
+    rm -r "$R"/*
+    mkdir -p "$R/dir" "$R/file/z"
+    plain
+    same_tree "$R" "$X"
+}
+
+@test "a directory that is to become a file stays as it is while something of another is in it" {
+    mkdir -p "$R/dir/sub"
+    echo 1 >"$R/dir/sub/x"
+    plain
+    echo own >"$X/dir/sub/own"
+    rm -r "$R/dir"
+    echo 2 >"$R/dir"
+    refused 3 "$EXPFS" export "$R" "$X" --layout plain
+    equal "$(cat "$X/dir/sub/x" "$X/dir/sub/own")" $'1\nown'
+    rm "$X/dir/sub/own"
+    plain
+    same_tree "$R" "$X"
 }
 
 @test "content that changes with its size and times as before is exported" {
@@ -174,6 +203,16 @@ where_not() {
     equal "$(cat "$X/One" "$X/hard" "$X/soft" | tr '\n' ' ')" "one one one "
     equal "$(find "$X" -type l -o -links +1 -type f)" ""
     [[ $(where_not $none "$EXPFS" export "$R" "$X" --layout plain) == "0 B written"* ]]
+    mkdir -p "$R/a/b"
+    echo 1 >"$R/a/b/c"
+    echo 2 >"$R/a/d"
+    where_not $none "$EXPFS" export "$R" "$X" --layout plain
+    rm -r "$R/a/b" "$R/a/d"
+    mkdir "$R/a/d"
+    echo 3 >"$R/a/d/e"
+    echo 4 >"$R/a/b"
+    where_not $none "$EXPFS" export "$R" "$X" --layout plain
+    equal "$(cat "$X/a/d/e" "$X/a/b") $(ls -A "$X")" $'3\n4 One\na\nhard\nsoft'
     set_of 1 1
     where_not $none "$EXPFS" export "$R" "$X.2"
     diff -r "$X.2/latest" "$R/checkpoint-1"

@@ -121,7 +121,10 @@ static enum op_exit check_space(struct export_job *j, const struct export *e, in
 static enum op_exit say_refused(const struct export_job *j, const struct export *e)
 {
 	for (size_t i = 0; i < e->n; i++)
-		if (e->units[i].action == EXPORT_REFUSED)
+		if (e->units[i].action == EXPORT_REFUSED && folder_has_old(&j->folder, e->units[i].name))
+			log_msg("%s/%s: another made it while an export was killed; what export had there is " FOLDER_OLD "%s; move one of "
+				"both away", j->folder.path, e->units[i].name, e->units[i].name);
+		else if (e->units[i].action == EXPORT_REFUSED)
 			log_msg("%s/%s: export did not put this there, or another changed it, and the store does not have it; move it away, or "
 				"bring it in: expfs import %s", j->folder.path, e->units[i].name, j->folder.path);
 	return OP_FAILED;
@@ -130,6 +133,7 @@ static enum op_exit say_refused(const struct export_job *j, const struct export 
 static const char *reason(int r)
 {
 	return r == -EBUSY    ? "was changed while the export went on; export again" :
+	       r == -EEXIST || r == -ENOTEMPTY ? "was made by another while the export went on; export again" :
 	       r == -EBADMSG  ? "what is read from the store is not what was stored; see: expfs fsck" :
 	       r == -EXDEV    ? "does not lie in what is mounted here; go to the mount of the whole store" :
 	       r == -ENODEV   ? "another file system is there than before; mount the former again" :
@@ -395,7 +399,7 @@ const struct command cmd_export = {
 		"Drive, Dropbox, Syncthing, or to resume. Both are written beside, checked,\n"
 		"synced, and renamed when both are there, so that a whole pair stays whole.\n"
 		"What is unchanged is not written again, and nothing that another put there is\n"
-		"replaced or removed. A folder is one run's; for another, move away what is there.\n"
+		"replaced or removed. A folder is one run's: another is refused.\n"
 		"\n"
 		"  --files LIST     more files of the run: config,metrics,model,data,log, or\n"
 		"                   none; holds for later exports there\n"

@@ -208,6 +208,11 @@ static int look_for_strays(struct export_job *j, struct export *e, const char *b
 		else if (r == -ENOENT)
 			r = 0;
 	}
+	if (r == 0 && folder_has_old(&j->folder, base)) {
+		j->partial = true;
+		if (export_tell_once(j, FOLDER_OLD))
+			log_msg("%s/" FOLDER_OLD "%s: export had it at %s, where another made one; move it away", j->folder.path, base, base);
+	}
 	return r;
 }
 

@@ -113,22 +113,48 @@ static int remember(struct export *e, const struct export_unit *u, remember_fn h
 static int is_as_seen(struct export *e, struct export_unit *u)
 {
 	struct stat st;
+	bool ours;
 	int r = folder_stat(e->folder, u->name, &st);
 
 	if (r < 0 || !u->seen.st_ino)
-		return r == -ENOENT && !u->seen.st_ino ? 0 : -EBUSY;
-	if (u->kind == EXPORT_SET)
+		return (r == -ENOENT || r == -ENOTDIR || r == -ELOOP) && !u->seen.st_ino ? 0 : -EBUSY;
+	if ((st.st_mode & S_IFMT) != (u->seen.st_mode & S_IFMT))
+		return -EBUSY;
+	if (S_ISDIR(st.st_mode) && u->kind != EXPORT_SET && u->kind != EXPORT_PLACE)
+		return export_is_ours(e, u->name, &ours) == 0 && ours ? 0 : -EBUSY;
+	if (S_ISDIR(st.st_mode) && u->kind == EXPORT_SET)
 		return export_set_is_as_seen(e, u);
-	return u->kind == EXPORT_PLACE || (st.st_ino == u->seen.st_ino && st.st_size == u->seen.st_size &&
+	return (S_ISDIR(st.st_mode) && u->kind == EXPORT_PLACE) || (st.st_ino == u->seen.st_ino && st.st_size == u->seen.st_size &&
 			     timespec_ns(&st.st_mtim) == timespec_ns(&u->seen.st_mtim)) ? 0 : -EBUSY;
+}
+
+/* A file of ours where a directory above the name is to be. */
+static int clear_way(struct export *e, const char *name)
+{
+	_cleanup_free_ char *path = strdup(name);
+	struct stat st;
+	bool ours;
+
+	for (char *p = path; p && (p = strchr(p, '/')) != NULL; *p++ = '/') {
+		*p = 0;
+		if (folder_stat(e->folder, path, &st) == 0 && !S_ISDIR(st.st_mode))
+			return export_is_ours(e, path, &ours) == 0 && ours ? folder_remove(e->folder, path) : -ENOTDIR;
+	}
+	return path ? -ENOTDIR : -ENOMEM;
 }
 
 static int place(struct export *e, struct export_unit *u)
 {
+	bool is_dir = u->kind == EXPORT_SET || u->kind == EXPORT_PLACE;
 	int r = is_as_seen(e, u);
 
 	if (r == 0)
-		r = folder_place(e->folder, u->part, u->name, u->kind == EXPORT_SET);
+		r = folder_place(e->folder, u->part, u->name, is_dir);
+	if (r == -ENOTDIR) {
+		r = clear_way(e, u->name);
+		if (r == 0)
+			r = folder_place(e->folder, u->part, u->name, is_dir);
+	}
 	if (r == 0)
 		free(steal(&u->part));
 	return r;
@@ -241,7 +267,7 @@ int export_run(struct export *e, size_t together)
 		r = run_group(e, &e->units[i], n);
 	}
 	if (r == 0)
-		r = export_tidy(e, TIDY_ALL);
+		r = export_tidy(e);
 	if (r == 0)
 		r = finish_places(e);
 	memory_save(e->memory);

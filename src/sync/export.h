@@ -2,8 +2,8 @@
  *
  * Order of calls: export_unit() and export_file() for all that is wanted; export_check(), which finds out
  * what is to be written and what of another is in the way; export_run(); export_free(). Nothing is written before export_run(), but what
- * a killed export left is put in order, and what an export put there goes where a file is to be a directory, or the other way round.
- * Functions return 0 or -errno. */
+ * a killed export left is put in order; and nothing is removed before what takes its place is whole, not even where a file becomes a
+ * directory or the other way round. Functions return 0 or -errno. */
 #ifndef EXPFS_SYNC_EXPORT_H
 #define EXPFS_SYNC_EXPORT_H
 

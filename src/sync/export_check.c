@@ -64,6 +64,21 @@ int export_is_ours(struct export *e, const char *name, bool *ret)
 	return MIN(r, 0);
 }
 
+/* Of another kind than what is wanted, or below a link; what an export left there so is replaced. */
+static int check_other(struct export *e, const char *name, enum export_action *ret)
+{
+	_cleanup_free_ char *path = strdup(name);
+	bool ours = false;
+	int r = path ? export_is_ours(e, path, &ours) : -ENOMEM;
+
+	for (char *slash; r == -ELOOP && (slash = strrchr(path, '/')) != NULL;) {
+		*slash = 0;
+		r = export_is_ours(e, path, &ours);
+	}
+	*ret = ours ? EXPORT_WRITTEN : EXPORT_REFUSED;
+	return r;
+}
+
 static int check_file(struct export *e, const char *path, struct export_file *f, enum export_action *ret)
 {
 	struct memory_file there;
@@ -74,11 +89,10 @@ static int check_file(struct export *e, const char *path, struct export_file *f,
 	*ret = EXPORT_WRITTEN;
 	if (r == -ENOENT || r == -ENOTDIR)
 		return 0;
-	if (r == -ELOOP || (r == 0 && !S_ISREG(st.st_mode))) {
-		*ret = EXPORT_REFUSED;
-		return 0;
-	}
-	f->left = st;
+	if (r == 0)
+		f->left = st;
+	if (r == -ELOOP || (r == 0 && !S_ISREG(st.st_mode)))
+		return check_other(e, path, ret);
 	if (r == 0)
 		r = export_digest_there(e, path, &st, &there, &ours);
 	if (r == 0 && !f->has_digest && *f->stamp && !strcmp(there.stamp, f->stamp)) {
@@ -184,15 +198,12 @@ static int check_dir(struct export *e, struct export_unit *u)
 	int r = folder_stat(e->folder, u->name, &st);
 
 	u->action = EXPORT_WRITTEN;
-	if (r == -ENOENT)
-		return 0;
-	if (r == 0 && !S_ISDIR(st.st_mode)) {
-		u->action = EXPORT_REFUSED;
-		return 0;
-	}
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
 	u->seen = st;
-	if (r == 0)
-		r = look_beside(e, u, &dropped);
+	if (!S_ISDIR(st.st_mode))
+		return check_other(e, u->name, &u->action);
+	r = look_beside(e, u, &dropped);
 	if (r < 0)
 		return r;
 	u->action = dropped ? EXPORT_WRITTEN : EXPORT_UNCHANGED;
@@ -211,14 +222,15 @@ static int check_dir(struct export *e, struct export_unit *u)
 static int check_link(struct export *e, struct export_unit *u)
 {
 	struct export_file *f = u->files;
-	struct memory_file there;
 	char target[PATH_MAX];
 	ssize_t n;
 	int r = folder_stat(e->folder, u->name, &u->seen);
 
-	u->action = r == -ELOOP ? EXPORT_REFUSED : EXPORT_WRITTEN;
+	u->action = EXPORT_WRITTEN;
+	if (r == -ELOOP)
+		return check_other(e, u->name, &u->action);
 	if (r < 0)
-		return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? 0 : r;
+		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 	n = S_ISLNK(u->seen.st_mode) ? readlinkat(e->folder->fd, u->name, target, sizeof(target)) : -1;
 	if (n == (ssize_t)strlen(u->target) && !memcmp(target, u->target, (size_t)n)) {
 		f->left = u->seen;
@@ -226,8 +238,8 @@ static int check_link(struct export *e, struct export_unit *u)
 	} else if (S_ISREG(u->seen.st_mode) && f->from.path) {
 		/* A copy, where there are no links. */
 		return check_file(e, u->name, f, &u->action);
-	} else if (!memory_find(e->memory, u->name, &u->seen, &there)) {
-		u->action = EXPORT_REFUSED;
+	} else {
+		return check_other(e, u->name, &u->action);
 	}
 	return 0;
 }
@@ -236,18 +248,20 @@ static int check_place(struct export *e, struct export_unit *u)
 {
 	int r = folder_stat(e->folder, u->name, &u->seen);
 
-	u->action = EXPORT_WRITTEN;
-	if (r == 0)
-		u->action = S_ISDIR(u->seen.st_mode) ? EXPORT_UNCHANGED : EXPORT_REFUSED;
-	else if (r == -ELOOP)
-		u->action = EXPORT_REFUSED;
-	return r == -ENOENT || r == -ELOOP ? 0 : r;
+	u->action = r == 0 ? EXPORT_UNCHANGED : EXPORT_WRITTEN;
+	if (r == -ELOOP || (r == 0 && !S_ISDIR(u->seen.st_mode)))
+		return check_other(e, u->name, &u->action);
+	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 }
 
 static int check_unit(struct export *e, struct export_unit *u)
 {
 	int r;
 
+	if (folder_has_old(e->folder, u->name)) {
+		u->action = EXPORT_REFUSED;
+		return 0;
+	}
 	if (u->kind == EXPORT_SET)
 		return check_dir(e, u);
 	if (u->kind == EXPORT_LINK)
@@ -271,10 +285,8 @@ static uint64_t bytes_of(const struct export_unit *u)
 
 int export_check(struct export *e)
 {
-	int r = folder_mend(e->folder);
+	int r = export_mend(e);
 
-	if (r == 0)
-		r = export_tidy(e, TIDY_WAY);
 	for (size_t i = 0; i < e->n && r == 0; i++) {
 		struct export_unit *u = &e->units[i];
 

@@ -8,6 +8,9 @@
 char *export_path(const struct export_unit *u, const struct export_file *f);
 char *export_key(const struct export_unit *u, const struct export_file *f);
 
+/* Puts in order what an export that was killed left. */
+int export_mend(struct export *e);
+
 /* Writes a unit under its part's name. */
 int export_write(struct export *e, struct export_unit *u);
 
@@ -17,9 +20,8 @@ int export_digest_there(const struct export *e, const char *path, const struct s
 /* -EBUSY: in the directory that a set stands in for is what export_check() did not see, which would go with it. */
 int export_set_is_as_seen(struct export *e, struct export_unit *u);
 
-/* What is remembered and not wanted any more goes: all of it, or what has to before something can be put in its place. */
-enum tidy_which { TIDY_ALL, TIDY_WAY };
-int export_tidy(struct export *e, enum tidy_which which);
+/* What is remembered and not wanted any more goes. */
+int export_tidy(struct export *e);
 
 /* Mode and time of an open file or directory; a folder need not know them. */
 int export_set_attributes(int fd, mode_t mode, int64_t mtime);

@@ -9,7 +9,6 @@ struct tidying {
 	struct export *e;
 	json_t *wanted; /* names as of export_key() */
 	json_t *dirs;   /* directories with something of that in them, and at the folder's top also those that are done with */
-	enum tidy_which which;
 };
 
 /* By its content, where a drive numbers its files anew. */
@@ -66,7 +65,8 @@ static int tidy_file(struct tidying *t, const char *name)
 	int r = folder_stat(t->e->folder, name, &st);
 
 	if (r == 0 && S_ISDIR(st.st_mode)) {
-		folder_remove_empty(t->e->folder, name);
+		if (!json_object_get(t->dirs, name)) /* else it is one now */
+			folder_remove_empty(t->e->folder, name);
 	} else if (r == 0 && is_ours(t, name, &st)) {
 		r = folder_remove(t->e->folder, name);
 		if (r < 0)
@@ -77,22 +77,9 @@ static int tidy_file(struct tidying *t, const char *name)
 	return 0;
 }
 
-/* Is a directory wanted there, or a file where one of its directories is? */
-static bool is_in_the_way(const struct tidying *t, const char *name)
-{
-	for (const char *slash = name; (slash = strchr(slash, '/')) != NULL; slash++)
-		if (json_object_getn(t->wanted, name, (size_t)(slash - name)))
-			return true;
-	return json_object_get(t->dirs, name);
-}
-
 static bool is_to_go(const struct tidying *t, const char *name)
 {
-	if (json_object_get(t->wanted, name))
-		return false;
-	if (t->which == TIDY_WAY)
-		return is_in_the_way(t, name);
-	return !t->e->keep || !t->e->keep(t->e->arg, name);
+	return !json_object_get(t->wanted, name) && (!t->e->keep || !t->e->keep(t->e->arg, name));
 }
 
 static int tidy_one(void *arg, const char *name)
@@ -120,9 +107,9 @@ static int want(struct tidying *t, const struct export_unit *u, const struct exp
 	return r < 0 ? -ENOMEM : 0;
 }
 
-int export_tidy(struct export *e, enum tidy_which which)
+int export_tidy(struct export *e)
 {
-	struct tidying t = { .e = e, .wanted = json_object(), .dirs = json_object(), .which = which };
+	struct tidying t = { .e = e, .wanted = json_object(), .dirs = json_object() };
 	int r = t.wanted && t.dirs ? 0 : -ENOMEM;
 
 	if (!e->removed)

@@ -114,20 +114,27 @@ int folder_sync(const struct folder *f, const char *name)
 	return folder_cannot(r) ? 0 : r;
 }
 
-/* One that has its name back, or another in its place, is not needed. */
-static int mend_old(const struct folder *f, const char *old)
+bool folder_has_old(const struct folder *f, const char *name)
+{
+	_cleanup_free_ char *old = strchr(name, '/') ? NULL : beside(FOLDER_OLD, name);
+	struct stat st;
+
+	return old && fstatat(f->fd, old, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int mend_old(const struct folder *f, const char *old, folder_placed_fn placed, void *arg)
 {
 	const char *name = old + strlen(FOLDER_OLD);
 	struct stat st;
 
 	if (fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		return copy_remove(f->fd, old);
+		return placed(arg, name, &st) ? copy_remove(f->fd, old) : 0;
 	if (errno != ENOENT)
 		return -errno;
 	return renameat(f->fd, old, f->fd, name) < 0 ? -errno : 0;
 }
 
-int folder_mend(const struct folder *f)
+int folder_mend(const struct folder *f, folder_placed_fn placed, void *arg)
 {
 	int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -143,7 +150,7 @@ int folder_mend(const struct folder *f)
 		if (!strncmp(d->d_name, PORTABLE_PART, strlen(PORTABLE_PART)))
 			r = copy_remove(f->fd, d->d_name);
 		else if (!strncmp(d->d_name, FOLDER_OLD, strlen(FOLDER_OLD)) && d->d_name[strlen(FOLDER_OLD)])
-			r = mend_old(f, d->d_name);
+			r = mend_old(f, d->d_name, placed, arg);
 	}
 	if (r == 0 && errno)
 		r = -errno;
@@ -171,10 +178,11 @@ int folder_make_above(const struct folder *f, const char *name)
 	return 0;
 }
 
-/* Takes the place of the directory name. */
+/* Takes the place of name, where one of both is a directory. */
 static int exchange(const struct folder *f, const char *part, const char *name)
 {
-	_cleanup_free_ char *old = beside(FOLDER_OLD, name);
+	/* Of a directory below the top nothing is lost with it that would not be written again. */
+	_cleanup_free_ char *old = beside(strchr(name, '/') ? PORTABLE_PART "old%2F" : FOLDER_OLD, name);
 
 	if (!old)
 		return -ENOMEM;
@@ -201,7 +209,7 @@ int folder_place(const struct folder *f, const char *part, const char *name, boo
 
 	if (r < 0)
 		return r;
-	if (is_dir && fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+	if (fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && (is_dir || S_ISDIR(st.st_mode)))
 		return exchange(f, part, name);
 	return renameat(f->fd, part, f->fd, name) < 0 ? -errno : 0;
 }

@@ -31,14 +31,18 @@ int folder_follow(struct folder *f);
 /* Until it is closed nobody else has it; -EWOULDBLOCK: somebody has. Where the file system knows no locks, it is not locked. */
 int folder_lock(const struct folder *f);
 
-/* Removes what an export that was killed left, and gives a directory back its name. */
-int folder_mend(const struct folder *f);
+/* Removes what an export that was killed left, and gives a directory back its name. Where another has that by now, it is asked whether
+ * that is what was to take its place: else both stay, as a sync tool may have made it anew, and folder_has_old(). */
+typedef bool (*folder_placed_fn)(void *arg, const char *name, const struct stat *st);
+int folder_mend(const struct folder *f, folder_placed_fn placed, void *arg);
+bool folder_has_old(const struct folder *f, const char *name);
 
 /* The name under which something is written before it gets its own, where that lies below the folder's top with a number that tells it
  * from others; to be freed. */
 char *folder_part(const char *name, size_t number);
 
-/* What is written under the name part, synced, becomes name, whose directory is made where it is not there; then folder_sync(). */
+/* What is written under the name part, synced, becomes name, whose directory is made where it is not there; then folder_sync(). What
+ * stood there is gone then, also where it is a directory with all that is in it. -ENOTDIR: one of the directories is a file. */
 int folder_place(const struct folder *f, const char *part, const char *name, bool is_dir);
 int folder_sync(const struct folder *f, const char *name); /* the directory in which it lies */
 

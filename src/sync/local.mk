@@ -12,4 +12,5 @@ libexpfs_a_SOURCES += \
 	src/sync/supply.c src/sync/supply.h \
 	src/sync/memory.c src/sync/memory.h \
 	src/sync/folder.c src/sync/folder.h \
-	src/sync/export.c src/sync/export_check.c src/sync/export_write.c src/sync/export_tidy.c src/sync/export.h src/sync/export_part.h
+	src/sync/export.c src/sync/export_check.c src/sync/export_write.c src/sync/export_tidy.c src/sync/export_mend.c \
+	src/sync/export.h src/sync/export_part.h

@@ -194,6 +194,14 @@ bool memory_has_content(const struct memory *m, const char *name, uint64_t size,
 	return false;
 }
 
+size_t memory_newest(const struct memory *m, const char *name, struct memory_file *ret)
+{
+	const json_t *list = json_object_get(m->files, name);
+	size_t n = json_array_size(list);
+
+	return n > 0 && read_file(json_array_get(list, n - 1), ret) ? n : 0;
+}
+
 bool memory_has(const struct memory *m, const char *name)
 {
 	return json_object_get(m->files, name);
@@ -201,10 +209,13 @@ bool memory_has(const struct memory *m, const char *name)
 
 bool memory_has_below(const struct memory *m, const char *dir)
 {
+	_cleanup_free_ char *own = NULL; /* a directory's own entry is found without looking at all */
 	size_t len = strlen(dir);
 	const char *name;
 	json_t *list;
 
+	if (asprintf(&own, "%s/", dir) > 0 && json_object_get(m->files, own))
+		return true;
 	json_object_foreach (m->files, name, list)
 		if (!strncmp(name, dir, len) && name[len] == '/')
 			return true;

@@ -38,6 +38,9 @@ bool memory_find(const struct memory *m, const char *name, const struct stat *st
 /* Did an export leave a file of that content there? */
 bool memory_has_content(const struct memory *m, const char *name, uint64_t size, const uint8_t digest[DIGEST_SIZE]);
 
+/* The last of what may stand there; how many there are, 0: nothing is known. */
+size_t memory_newest(const struct memory *m, const char *name, struct memory_file *ret);
+
 /* Whether anything is known under that name; of what lies in that directory, or of the directory itself. */
 bool memory_has(const struct memory *m, const char *name);
 bool memory_has_below(const struct memory *m, const char *dir);

@@ -1,15 +1,19 @@
 #!/usr/bin/python3
 """Kills `expfs export` at random moments and looks, each time, whether what is in the folder is whole and of known versions.
 
-usage: exporter.py --expfs PROGRAM --dir DIR [--rounds N] [--seed N]
+usage: exporter.py --expfs PROGRAM --dir DIR [--rounds N] [--seed N] [--no-exchange]
 
-A run saves a file and, in every second round, a directory; both become the latest in turn, so that latest.pt and latest/ take each
-other's place, too.
+A run saves a file and, in every second round, a directory; both become the latest in turn, so that latest.bin, latest and latest/ take
+each other's place, too. With --no-exchange the folder's file system seems not to know RENAME_EXCHANGE, as FAT.
 """
 import argparse
+import ctypes
+import errno
 import hashlib
 import os
 import random
+import platform
+import struct
 import subprocess
 import sys
 import time
@@ -25,6 +29,25 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def refuse_exchange():
+    """Calls of renameat2 with RENAME_EXCHANGE fail in this process and its children (seccomp)."""
+    call = {"x86_64": 316, "aarch64": 276}[platform.machine()]
+    load_number, load_flags = 0, 16 + 8 * 4  # offsets in struct seccomp_data: the call, the lower half of its fifth argument
+    code = [
+        (0x20, 0, 0, load_number),
+        (0x15, 0, 3, call),
+        (0x20, 0, 0, load_flags),
+        (0x45, 0, 1, 2),  # RENAME_EXCHANGE
+        (0x06, 0, 0, 0x00050000 | errno.EINVAL),
+        (0x06, 0, 0, 0x7FFF0000),
+    ]
+    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
+    header = struct.pack("HxxxxxxP", len(code), ctypes.addressof(program))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+    assert libc.prctl(22, 2, ctypes.c_char_p(header), 0, 0) == 0, os.strerror(ctypes.get_errno())  # PR_SET_SECCOMP
+
+
 class Round:
     def __init__(self, options):
         self.expfs, self.dir = options.expfs, Path(options.dir)
@@ -33,6 +56,7 @@ class Round:
         self.known = {"latest": set(), "best": set()}
         self.wanted = {}
         self.step = 0
+        self.limit = refuse_exchange if options.no_exchange else None
         self.longest = 0.1  # seconds that an export is given; nears what it takes
 
     def command(self, *arguments):
@@ -45,6 +69,7 @@ class Round:
         self.dir.mkdir(parents=True, exist_ok=True)
         self.mount.mkdir()
         self.run("init", self.store)
+        (self.store / "config.yaml").write_text('roles:\n  WEIGHTS: ["state_<n>"]\n')
         self.run("mount", self.store, self.mount)
         self.top = self.mount / "runs" / "r"
         self.top.mkdir()
@@ -53,7 +78,7 @@ class Round:
         self.step += 1
         content = self.random.randbytes(400_000)
         if self.step % 4 < 2:
-            path = self.top / f"step_{self.step}.bin"
+            path = self.top / (f"step_{self.step}.bin" if self.step % 8 < 4 else f"state_{self.step}")
             path.write_bytes(content)
         else:
             path = self.top / f"checkpoint-{self.step}"
@@ -69,7 +94,7 @@ class Round:
             self.known[name].add(self.wanted[name])
 
     def export_and_kill(self):
-        process = subprocess.Popen(self.command("export", self.top, self.folder), stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(self.command("export", self.top, self.folder), stdout=subprocess.DEVNULL, preexec_fn=self.limit)
         try:
             process.wait(self.random.uniform(0, self.longest))
         except subprocess.TimeoutExpired:
@@ -85,7 +110,8 @@ class Round:
         """Each of the pair is there, whole, though what an export was at may lie beside, or an old one that had to make room. Whether
         something does."""
         for name in self.known:
-            found = [p for p in (self.folder / name, self.folder / f"{name}.bin", self.folder / f".expfs-old-{name}") if p.exists()]
+            found = [p for p in (self.folder / name, self.folder / f"{name}.bin") if p.exists()]
+            found = found or [p for p in (self.folder / f".expfs-old-{name}",) if p.exists()]
             assert found, f"{name} is gone: {sorted(os.listdir(self.folder))}"
             for path in found:
                 assert digest(path) in self.known[name], f"{path} is no version"
@@ -95,6 +121,9 @@ class Round:
         return bool(left)
 
     def check_end(self):
+        self.save()
+        while self.step % 8 > 1:  # of a state_N export need not think that a run goes on from it
+            self.save()
         self.run("export", self.top, self.folder)
         self.check()
         names = sorted(os.listdir(self.folder))
@@ -107,6 +136,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--expfs", required=True)
     parser.add_argument("--dir", required=True)
+    parser.add_argument("--no-exchange", action="store_true")
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
