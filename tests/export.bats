@@ -175,6 +175,20 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
     [[ -z $(ls -A "$X" | grep expfs) ]] || fail "$(ls -A "$X")"
 }
 
+@test "however often an export fails, what it remembers does not grow" {
+    local i
+    two
+    export_run
+    for i in 1 2 3 4 5 6 7 8; do
+        save step_3.pt 3$i
+        traced -f -o /dev/null -e trace=renameat -e inject=renameat:error=EIO:when=2 "$EXPFS" export "$R" "$X" && fail "done"
+    done
+    (($(python3 -c 'import json, sys; print(max(len(l) for l in json.load(open(sys.argv[1]))["files"].values()))' "$STORE"/exports/*.json) <= 3)) ||
+        fail "$(cat "$STORE"/exports/*.json)"
+    export_run
+    cmp "$X/latest.pt" "$R/step_3.pt"
+}
+
 # --- directories ---
 
 @test "a checkpoint that is a directory is exported as one, and replaced as a whole" {

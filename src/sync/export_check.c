@@ -18,19 +18,27 @@ static int source_digest(const struct export *e, struct export_file *f)
 	return r == -EIO ? 0 : r; /* shorter by now: it differs */
 }
 
+/* It is that one, and none of the others that it might have been. */
+static int settle(const struct export *e, const char *path, const struct stat *st, struct memory_file *f)
+{
+	int r = memory_settle(e->memory, path, f);
+
+	return r < 0 ? r : memory_find(e->memory, path, st, f) ? 0 : -ENOENT;
+}
+
 int export_digest_there(const struct export *e, const char *path, const struct stat *st, struct memory_file *ret, bool *ret_ours)
 {
 	int r;
 
 	*ret_ours = memory_find(e->memory, path, st, ret);
 	if (*ret_ours)
-		return 0;
+		return settle(e, path, st, ret);
 	*ret = (struct memory_file){ .size = (uint64_t)st->st_size, .mtime = timespec_ns(&st->st_mtim), .ino = st->st_ino, .stamp = "" };
 	r = folder_digest(e->folder, path, ret->size, ret->digest);
 	if (r < 0)
 		return r;
 	*ret_ours = memory_has_content(e->memory, path, ret->size, ret->digest);
-	return *ret_ours ? memory_expect(e->memory, path, ret) : 0;
+	return *ret_ours ? settle(e, path, st, ret) : 0;
 }
 
 static int is_theirs(void *arg, const char *name, const struct stat *st)

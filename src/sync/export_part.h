@@ -14,7 +14,8 @@ int export_mend(struct export *e);
 /* Writes a unit under its part's name. */
 int export_write(struct export *e, struct export_unit *u);
 
-/* What is known of a file that stands there, with its digest; *ret_ours: an export left it so, and memory_find() finds it from now on. */
+/* What is known of a file that stands there, with its digest; *ret_ours: an export left it so, and memory_find() finds it, and no other
+ * of that name, from now on. */
 int export_digest_there(const struct export *e, const char *path, const struct stat *st, struct memory_file *ret, bool *ret_ours);
 
 /* -EBUSY: in the directory that a set stands in for is what export_check() did not see, which would go with it. */

@@ -22,6 +22,7 @@
 
 #define MEMORY_FORMAT 1
 #define MEMORY_MAX (256u << 20)
+#define EXPECTED_MAX 4
 #define NAME_ROOM (2 * DIGEST_SIZE + 8)
 
 struct memory {
@@ -231,6 +232,21 @@ static json_t *file_json(const struct memory_file *f)
 			 (json_int_t)f->ino, "stamp", f->stamp ? f->stamp : "");
 }
 
+/* However often something is tried, the first is what stands there since it was looked at, the last what was tried last. */
+static int add_expected(json_t *list, const struct memory_file *f)
+{
+	json_t *file = file_json(f);
+	size_t n = json_array_size(list);
+
+	if (n > 0 && json_equal(file, json_array_get(list, n - 1))) {
+		json_decref(file);
+		return 0;
+	}
+	if (n >= EXPECTED_MAX)
+		json_array_remove(list, 1);
+	return json_array_append_new(list, file) < 0 ? -ENOMEM : 0;
+}
+
 int memory_expect(struct memory *m, const char *name, const struct memory_file *f)
 {
 	json_t *list = json_object_get(m->files, name);
@@ -239,7 +255,7 @@ int memory_expect(struct memory *m, const char *name, const struct memory_file *
 		return -ENOMEM;
 	list = json_object_get(m->files, name);
 	m->changed = true;
-	return json_array_append_new(list, file_json(f)) < 0 ? -ENOMEM : 0;
+	return add_expected(list, f);
 }
 
 int memory_settle(struct memory *m, const char *name, const struct memory_file *f)

@@ -45,7 +45,8 @@ size_t memory_newest(const struct memory *m, const char *name, struct memory_fil
 bool memory_has(const struct memory *m, const char *name);
 bool memory_has_below(const struct memory *m, const char *dir);
 
-/* The file of that name may be that one from now on, beside what was known; or is it, and only that. Empty directories and links
+/* The file of that name may be that one from now on, beside what was known, of which the first and the last are kept; or is it, and
+ * only that. Empty directories and links
  * are noted as files without size. */
 int memory_expect(struct memory *m, const char *name, const struct memory_file *f);
 int memory_settle(struct memory *m, const char *name, const struct memory_file *f);
