@@ -71,6 +71,24 @@ checkpoint_of() { echo "checkpoints/models/${1:8:8}/${1}_step_$(printf %06d "$2"
     told "/exp/lab/$(checkpoint_of $E1 10): is not there any more"
 }
 
+@test "weights whose names a folder refuses are called the same in the manifest that goes out" {
+    local model=${E1:8:8} weights
+    wl "$L" dump $E1 0 5
+    weights=${E1}_step_000005.pt
+    mv "$L/$(checkpoint_of $E1 5)" "$L/checkpoints/models/$model/a:5.pt"
+    sed -i "s/$weights/a:5.pt/" "$L/checkpoints/manifest.yaml"
+    grep -q 'a:5.pt' "$L/checkpoints/manifest.yaml"
+    lab "$L"
+    [[ -e $X/checkpoints/models/$model/a%3A5.pt ]] || fail "$(find "$X")"
+    grep -q "latest_weight_checkpoint: 'a%3A5.pt'" "$X/checkpoints/manifest.yaml" || fail "$(cat "$X/checkpoints/manifest.yaml")"
+    cp "$L/checkpoints/models/$model/a:5.pt" "$SCRATCH/weights"
+    rm "$L/checkpoints/models/$model/a:5.pt"
+    lab "$L"
+    cmp "$X/checkpoints/models/$model/a%3A5.pt" "$SCRATCH/weights"
+    grep -q "latest_weight_checkpoint: 'a%3A5.pt'" "$X/checkpoints/manifest.yaml"
+    [[ $(lab "$L") == "0 B written"* ]]
+}
+
 @test "a state file that names an experiment which no manifest lists is left out and told" {
     wl "$L" dump $E1 0 5 + pending $E2
     lab "$L"

@@ -96,6 +96,7 @@ struct export_tree {
 		json_t *entry;
 	} *v;
 	size_t n;
+	json_t *mapped; /* {path below the directory: name in the folder}, where that is another */
 };
 
 /* What a layout has otherwise. */

@@ -163,7 +163,7 @@ static int add_all(struct export_tree *t, struct export *e)
 	const char **paths = calloc(t->n + 1, sizeof(*paths));
 	char **names = calloc(t->n + 1, sizeof(*names));
 	json_t *twins = json_object();
-	int r = paths && names && twins ? 0 : -ENOMEM;
+	int r = paths && names && twins && (t->mapped = json_object()) ? 0 : -ENOMEM;
 
 	if (t->n > 0)
 		qsort(t->v, t->n, sizeof(*t->v), by_path);
@@ -171,6 +171,10 @@ static int add_all(struct export_tree *t, struct export *e)
 		paths[i] = t->v[i].path;
 	if (r == 0)
 		r = export_map(t->j, paths, t->n, names);
+	for (size_t i = 0; i < t->n && r == 0; i++)
+		if (names[i] && strcmp(paths[i], names[i]) != 0 &&
+		    json_object_set_new_nocheck(t->mapped, paths[i], json_string_nocheck(names[i])) < 0)
+			r = -ENOMEM;
 	for (unsigned turn = 0; turn <= (t->choice ? t->choice->turns : 0) && r == 0; turn++)
 		for (size_t i = 0; i < t->n && r == 0; i++) {
 			unsigned own = t->choice ? t->choice->turn(t, t->v[i].entry, t->v[i].path) : 0;
@@ -214,6 +218,7 @@ void export_tree_clear(struct export_tree *t)
 		json_decref(t->v[i].entry);
 	}
 	free(t->v);
+	json_decref(t->mapped);
 }
 
 static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_together)

@@ -55,19 +55,40 @@ static bool is_name(const char *text)
 	return text && *text && *text != '.' && !strchr(text, '/');
 }
 
+/* What weights that a manifest names are called in the folder; the entry then names them so. */
+static int map_named(struct export_tree *t, const char *path, struct manifest_entry *m, bool *changed)
+{
+	const char *below = path + t->top, *name = json_string_value(json_object_get(t->mapped, below));
+	_cleanup_free_ char *own = NULL;
+	int r = 0;
+
+	if (!name && !json_object_get(((struct lab *)t->arg)->weights, path)) {
+		r = export_map(t->j, &(const char *){ m->latest_weight_checkpoint }, 1, &own);
+		name = own;
+	}
+	if (r < 0 || !name || !strcmp(path_last(name), m->latest_weight_checkpoint))
+		return r;
+	*changed = true;
+	free(m->latest_weight_checkpoint);
+	m->latest_weight_checkpoint = strdup(path_last(name));
+	return m->latest_weight_checkpoint ? 0 : -ENOMEM;
+}
+
 /* Weights that a manifest names and that are not there any more, or not whole, as history has them. as: where checkpoints/ goes. */
-static int add_named(struct export_tree *t, struct export *e, const char *dir, const char *as, const struct manifest_entry *m)
+static int add_named(struct export_tree *t, struct export *e, const char *dir, const char *as, struct manifest_entry *m, bool *changed)
 {
 	struct lab *lab = t->arg;
 	_cleanup_free_ char *path = NULL, *name = NULL;
 	_cleanup_json_ json_t *versions = NULL;
+	int r;
 
 	if (!is_name(m->model_hash) || !is_name(m->latest_weight_checkpoint))
 		return 0;
 	if (asprintf(&path, "%s/models/%s/%s", dir, m->model_hash, m->latest_weight_checkpoint) < 0)
 		return -ENOMEM;
-	if (json_object_get(lab->weights, path))
-		return 0;
+	r = map_named(t, path, m, changed);
+	if (r < 0 || json_object_get(lab->weights, path))
+		return r;
 	versions = export_versions(t->j, path);
 	if (json_array_size(versions) == 0) {
 		say(path, "the manifest names it, and the store does not have it; WeightsLab takes another of that experiment");
@@ -80,6 +101,18 @@ static int add_named(struct export_tree *t, struct export *e, const char *dir, c
 	return export_version_add(e, path, json_array_get(versions, 0), steal(&name));
 }
 
+/* With the names that the folder takes. */
+static int add_changed(struct export *e, const struct manifest *m, int64_t mtime, char *name)
+{
+	char *text = NULL;
+	size_t len;
+	int r = manifest_write(m, &text, &len);
+
+	if (r < 0)
+		free(name);
+	return r < 0 ? r : export_text_add(e, text, mtime, name);
+}
+
 static int add_manifest(struct export_tree *t, struct export *e, const char *path, char *as)
 {
 	_cleanup_free_ char *name = as, *dir = strndup(path, (size_t)(path_last(path) - 1 - path));
@@ -88,6 +121,7 @@ static int add_manifest(struct export_tree *t, struct export *e, const char *pat
 	struct manifest *m = NULL;
 	const json_t *v = whole_manifest(t->j, path, versions, &m);
 	struct lab *lab = t->arg;
+	bool changed = false;
 	int r = dir && to ? 0 : -ENOMEM;
 
 	if (!v) {
@@ -98,10 +132,14 @@ static int add_manifest(struct export_tree *t, struct export *e, const char *pat
 		say(path, "is not whole; the last version that is goes out");
 	for (size_t i = 0; i < m->count && r == 0; i++) {
 		json_object_set_new(lab->listed, m->entries[i].hash, json_true());
-		r = add_named(t, e, dir, to, &m->entries[i]);
+		r = add_named(t, e, dir, to, &m->entries[i], &changed);
 	}
+	if (r == 0 && changed)
+		r = add_changed(e, m, cmd_number(v, "mtime"), steal(&name));
+	else if (r == 0)
+		r = export_version_add(e, path, v, steal(&name));
 	manifest_free(m);
-	return r < 0 ? r : export_version_add(e, path, v, steal(&name));
+	return r;
 }
 
 /* One that names an experiment which no manifest lists makes WeightsLab resume nothing; without it, it resumes the latest. */
