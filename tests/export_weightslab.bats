@@ -162,6 +162,12 @@ lab_state() { echo "{'step': $1, 'model_state_dict': {'a': w($1), 'b': w(1$1)}, 
     "$EXPFS" export r "$X.2" --layout weightslab --store "$STORE" >/dev/null
     equal "$(cd "$X.2" && ls -A | tr '\n' ' ')" ".checkpoint_manager_state.json checkpoints "
     test -e "$X.2/$(checkpoint_of "$(cat "$V/HEAD")" 100)"
+    lab "$R" >/dev/null
+    background "$EXPFS" export "$R" "$X.3" --layout weightslab --watch >"$SCRATCH/watch"
+    wait_until grep -q "written to" "$SCRATCH/watch"
+    kill "$BG"
+    wait_until no_process "$BG"
+    diff -r "$X" "$X.3"
 }
 
 @test "what the configuration calls a manifest by another name goes out as it is" {

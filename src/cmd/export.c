@@ -374,6 +374,7 @@ static int run(int argc, char **argv)
 	j.told = json_object();
 	j.dest = argv[optind + 1];
 	exit = ask_branch(&j.a, argv[optind]);
+	j.by_branch = json_object_get(j.a.args, "branch");
 	if (exit == OP_DONE)
 		exit = run_all(&j);
 	ask_free(&j.a);

@@ -23,6 +23,7 @@ struct export_job {
 	const char *dest, *layout_name, *files, *every, *every_steps;
 	char *files_before; /* files, as the last export to the folder had them */
 	bool watch;
+	bool by_branch; /* the branch was named, and no directory */
 	const struct export_layout *layout;
 
 	struct supply source;

@@ -259,7 +259,7 @@ static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_tog
 
 	*ret_together = 0;
 	/* Who names a branch means that, whatever roots lie in its run. */
-	if (exit == OP_DONE && (lab.is_root || (lab.has_roots && !json_object_get(j->a.args, "branch"))))
+	if (exit == OP_DONE && (lab.is_root || (lab.has_roots && !j->by_branch)))
 		exit = export_tree_add(&t, e);
 	else if (exit == OP_DONE || exit == OP_NO)
 		exit = export_lab_fill(j, e);
