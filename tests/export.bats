@@ -224,6 +224,21 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
     holds latest.pt latest latest/desktop.ini latest/empty latest/empty/deep latest/own latest/own/notes.sync-conflict-1.txt
 }
 
+@test "a checkpoint of which a file has no name in the folder is not exported without it, and the former one stays" {
+    local long
+    long=$(printf 'n%.0s' {1..254}):
+    set_of 1 1
+    export_run
+    save step_1.pt 1
+    losses 1 0.5
+    set_of 2 2
+    echo more >"$R/checkpoint-2/$long"
+    "$EXPFS" export "$R" "$X" 2>"$SCRATCH/told" && fail "done"
+    grep -q "$X/latest: is not put there, as not all of it can be; what was there before stays" "$SCRATCH/told" || fail "$(cat "$SCRATCH/told")"
+    diff -r "$X/latest" "$R/checkpoint-1"
+    cmp "$X/best.pt" "$R/step_1.pt"
+}
+
 # --- what is not ours ---
 
 @test "a file that another put there, or changed, is not replaced, and nothing else is written" {

@@ -167,9 +167,21 @@ tree_of() { (cd "$1" && find . -mindepth 1 -printf '%P %y %m %n %l %T@\n' | awk 
     long=$(printf 'n%.0s' {1..254}):
     echo long >"$R/$long"
     echo short >"$R/short"
-    plain 2>"$SCRATCH/told"
+    refused 3 "$EXPFS" export "$R" "$X" --layout plain
+    [[ $MESSAGE == *"$long"*"left out"* ]] || fail "$MESSAGE"
     holds short
-    [[ $(cat "$SCRATCH/told") == *"left out" ]] || fail "$(cat "$SCRATCH/told")"
+}
+
+@test "of a tree that is too deep the rest is exported, and what is not is named, with its exit status" {
+    local deep
+    deep=$R/$(printf 'd/%.0s' {1..70})
+    mkdir -p "$deep"
+    echo deep >"$deep/file"
+    echo short >"$R/short"
+    refused 3 "$EXPFS" export "$R" "$X" --layout plain
+    [[ $MESSAGE == *"/d: lies in more than 64 directories; it is left out"* ]] || fail "$MESSAGE"
+    equal "$(cat "$X/short")" short
+    equal "$("$EXPFS" export "$R" "$X" --layout plain --json 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["whole"])')" False
 }
 
 @test "a device and a pipe are told and left out" {

@@ -224,6 +224,7 @@ static enum op_exit run_pass(struct export_job *j, struct export *e, int *ret_er
 		r = j->layout->after(j, e);
 	report_version(j, "latest");
 	report_version(j, "best");
+	json_object_set_new(j->report, "whole", json_boolean(!j->partial));
 	*ret_errno = -r;
 	return r < 0 ? say_failed(j, e, r) : OP_DONE;
 }

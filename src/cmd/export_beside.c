@@ -113,9 +113,11 @@ static int add_all(struct export_job *j, struct export *e, struct found *f)
 	if (r == 0)
 		r = export_map(j, paths, f->n, names);
 	for (size_t i = 0; i < f->n && r == 0; i++) {
-		if (names[i] && is_taken(e, units, names[i]))
-			log_msg("%s: a checkpoint has that name in the folder; it is left out", names[i]);
-		else if (names[i])
+		if (names[i] && is_taken(e, units, names[i])) {
+			j->partial = true;
+			if (export_tell_once(j, names[i]))
+				log_msg("%s: a checkpoint has that name in the folder; it is left out", names[i]);
+		} else if (names[i])
 			r = export_add_entry(e, f->v[i].entry, steal(&names[i]), EXPORT_FILE);
 	}
 	for (size_t i = 0; i < f->n && names; i++)

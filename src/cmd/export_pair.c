@@ -61,7 +61,7 @@ static int add_version(struct export_unit *u, const json_t *checkpoint, const js
 	return f->from.path && f->from.name && f->name && f->stamp ? 0 : -ENOMEM;
 }
 
-/* The files of a directory, under the names that the folder takes. */
+/* The files of a directory, under the names that the folder takes. -ENAMETOOLONG: one has none, and without it this is no checkpoint. */
 static int add_files(struct export_job *j, struct export_unit *u, const json_t *checkpoint)
 {
 	const json_t *files = json_object_get(checkpoint, "files");
@@ -76,8 +76,7 @@ static int add_files(struct export_job *j, struct export_unit *u, const json_t *
 	if (r == 0)
 		r = export_map(j, (const char *const *)paths, n, names);
 	for (size_t i = 0; i < n && r == 0; i++)
-		if (names[i])
-			r = add_version(u, checkpoint, json_array_get(files, i), names[i]);
+		r = names[i] ? add_version(u, checkpoint, json_array_get(files, i), names[i]) : -ENAMETOOLONG;
 	for (size_t i = 0; i < n && paths && names; i++) {
 		free(paths[i]);
 		free(names[i]);
@@ -123,21 +122,36 @@ static void adopt(struct export_job *j, const struct export *e, const char *base
 	}
 }
 
+static void leave_out(struct export_job *j, const char *base)
+{
+	j->partial = true;
+	if (export_tell_once(j, base))
+		log_msg("%s/%s: is not put there, as not all of it can be; what was there before stays", j->folder.path, base);
+	json_object_set_new(j->answer, base, json_false()); /* there is one */
+}
+
 static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_together)
 {
+	int r;
+
 	for (size_t i = 0; i < ARRAY_SIZE(bases); i++) {
 		const json_t *checkpoint = json_object_get(j->answer, bases[i]);
 
 		if (!json_is_object(checkpoint))
 			continue;
-		if (add_checkpoint(j, e, bases[i], checkpoint) < 0) {
+		r = add_checkpoint(j, e, bases[i], checkpoint);
+		if (r == -ENAMETOOLONG) {
+			export_drop_last(e);
+			leave_out(j, bases[i]);
+		} else if (r < 0) {
 			log_msg("export: memory is short");
 			return OP_FAILED;
+		} else {
+			adopt(j, e, bases[i]);
 		}
-		adopt(j, e, bases[i]);
 	}
 	*ret_together = e->n;
-	if (e->n == 0) {
+	if (e->n == 0 && !j->partial) {
 		log_msg("%s: has no complete checkpoint; expfs status shows what there is", j->a.target.path ? j->a.target.path :
 			cmd_string(j->answer, "branch"));
 		return OP_NO;
@@ -158,9 +172,10 @@ static bool keep(void *arg, const char *name)
 {
 	const struct export_job *j = arg;
 
-	if (is_of(name, "best"))
-		return !json_is_object(json_object_get(j->answer, "best"));
-	return !is_of(name, "latest") && (!j->files || json_is_true(json_object_get(j->answer, "removed")));
+	for (size_t i = 0; i < ARRAY_SIZE(bases); i++)
+		if (is_of(name, bases[i]))
+			return !json_is_object(json_object_get(j->answer, bases[i]));
+	return !j->files || json_is_true(json_object_get(j->answer, "removed"));
 }
 
 static const struct export_unit *find_unit(const struct export *e, const char *base)
@@ -221,7 +236,8 @@ static int after(struct export_job *j, struct export *e)
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bases) && r == 0; i++)
-		r = look_for_strays(j, e, bases[i]);
+		if (!json_is_false(json_object_get(j->answer, bases[i])))
+			r = look_for_strays(j, e, bases[i]);
 	return r;
 }
 

@@ -46,6 +46,7 @@ static int report_mapped(struct export_job *j, const char *path, const char *as)
 
 	if (!name || json_array_append_new(mapped, json_pack("{s:O, s:s?}", "name", name, "as", as)) < 0)
 		return -ENOMEM;
+	j->partial |= !as;
 	if (!export_tell_once(j, json_string_value(name)))
 		return 0;
 	if (as)
@@ -95,7 +96,9 @@ static enum op_exit walk_dir(const struct walk *w, const char *dir, unsigned dep
 	size_t i;
 
 	if (depth > DEPTH_MAX) {
-		log_msg("/%s: lies in more than %d directories; it is left out", dir, DEPTH_MAX);
+		w->j->partial = true;
+		if (export_tell_once(w->j, dir))
+			log_msg("/%s: lies in more than %d directories; it is left out", dir, DEPTH_MAX);
 		return OP_DONE;
 	}
 	if (exit == OP_DONE)

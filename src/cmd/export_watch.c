@@ -161,5 +161,5 @@ enum op_exit export_watch(struct export_job *j, json_int_t every, json_int_t eve
 			poll(NULL, 0, LOOK_MS);
 	}
 	free(w.seen);
-	return exit;
+	return exit == OP_DONE && j->partial ? OP_FAILED : exit;
 }
