@@ -398,6 +398,22 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
     cmp "$X/step_1.pt" "$R/step_1.pt"
 }
 
+@test "who names what is not mounted, a file or a view is told what to name" {
+    two
+    refused 3 "$EXPFS" export "$SCRATCH/none/runs/r" "$X"
+    [[ $MESSAGE == *"$SCRATCH/none/runs/r: nothing is mounted there; mount the store first: expfs mount STORE MNT, or name it by --store" ]] || fail "$MESSAGE"
+    echo file >"$SCRATCH/file"
+    refused 3 "$EXPFS" export "$R" "$SCRATCH/file"
+    [[ $MESSAGE == *"$SCRATCH/file: is a file, or lies in one; name a directory" ]] || fail "$MESSAGE"
+    refused 3 "$EXPFS" export "$R" "$SCRATCH/file/folder"
+    for view in models/0123 "$R/.expfs/step" branches/none; do
+        refused 1 "$EXPFS" export "$MNT/${view#"$MNT"/}" "$X"
+        [[ $MESSAGE == *"lies in a view; name a run"* || $MESSAGE == *"none: there is no such branch"* ]] || fail "$view: $MESSAGE"
+    done
+    "$EXPFS" export "$V" "$X"
+    cmp "$X/latest.pt" "$R/step_2.pt"
+}
+
 # --- a folder without room ---
 
 @test "a folder without room keeps its pair, and has no temporaries" {

@@ -33,6 +33,25 @@ is_exported() { cmp -s "$X/$1" "$R/$2"; }
     passes 2
 }
 
+@test "a watch tells of each pass when it was, and of which step" {
+    local at='[0-2][0-9]:[0-5][0-9]:[0-5][0-9]'
+    two
+    background "$EXPFS" export "$R" "$X" --watch >"$SCRATCH/text"
+    wait_until grep -q " written to " "$SCRATCH/text"
+    kill "$BG"
+    wait_until no_process "$BG"
+    equal "$(grep -cE "^$at (latest.pt step 2|best.pt step 1): written, |^$at .* written to " "$SCRATCH/text")" 3
+    rm -r "$X"
+    watch
+    wait_until passes 1
+    kill "$WATCH"
+    ends 0
+    python3 -c 'import datetime, json, sys
+answer = json.loads(sys.argv[1])
+datetime.datetime.fromisoformat(answer["time"][:19])
+assert answer["latest"]["step"] == 2' "$(cat "$SCRATCH/watch.out")"
+}
+
 @test "steps between are skipped with --every-steps" {
     save step_10.pt 10
     watch --every-steps 20
@@ -60,7 +79,9 @@ is_exported() { cmp -s "$X/$1" "$R/$2"; }
 @test "a watch that finds nothing yet waits for the first checkpoint" {
     echo text >"$R/config.yaml"
     watch --every 1s
+    wait_until grep -q "r: waiting for its first checkpoint" "$SCRATCH/watch.err"
     sleep 1
+    equal "$(wc -l <"$SCRATCH/watch.err")" 1
     save step_1.pt 1
     wait_until is_exported latest.pt step_1.pt
     kill "$WATCH"
@@ -78,6 +99,20 @@ is_exported() { cmp -s "$X/$1" "$R/$2"; }
     wait_until is_exported train.log train.log
     kill "$WATCH"
     ends 0
+}
+
+@test "a watch tells once of what is in the folder and not ours, and ends with the status of that" {
+    save step_1.pt 1
+    echo one >"$R/train.log"
+    mkdir "$X"
+    echo theirs >"$X/best.pt"
+    watch --every 1s --files log
+    wait_until is_exported latest.pt step_1.pt
+    sleep 2.5
+    passes 1 || fail "$(cat "$SCRATCH/watch.out")"
+    equal "$(wc -l <"$SCRATCH/watch.err")" 1
+    kill "$WATCH"
+    ends 3
 }
 
 @test "a watch ends, and says so, when its run is removed" {

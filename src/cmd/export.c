@@ -149,57 +149,6 @@ static enum op_exit say_failed(const struct export_job *j, const struct export *
 	return OP_FAILED;
 }
 
-static void print_text(const struct export_job *j)
-{
-	const json_t *files = json_object_get(j->report, "files"), *f;
-	char text[16];
-	size_t i;
-
-	json_array_foreach (files, i, f) {
-		if (j->layout != &export_layout_pair && !strcmp(cmd_string(f, "action"), "unchanged"))
-			continue;
-		human_bytes((double)cmd_number(f, "bytes"), text);
-		cmd_print_text(cmd_string(f, "name"));
-		printf(": %s", cmd_string(f, "action"));
-		printf(strcmp(cmd_string(f, "action"), "removed") ? ", %s\n" : "\n", text);
-	}
-	human_bytes((double)cmd_number(j->report, "written"), text);
-	printf("%s written to ", text);
-	cmd_print_text(j->folder.path);
-	if (json_is_integer(json_object_get(j->report, "free"))) {
-		human_bytes((double)cmd_number(j->report, "free"), text);
-		printf(", %s were free", text);
-	}
-	putchar('\n');
-}
-
-/* Who watches is told of passes that did something. */
-static bool did_something(const json_t *report)
-{
-	const json_t *f;
-	size_t i;
-
-	json_array_foreach (json_object_get(report, "files"), i, f)
-		if (strcmp(cmd_string(f, "action"), "unchanged") != 0)
-			return true;
-	return false;
-}
-
-static void print(const struct export_job *j)
-{
-	if (j->watch && !did_something(j->report))
-		return;
-	if (!j->a.json)
-		print_text(j);
-	else if (!j->watch)
-		cmd_print_json(j->report);
-	else {
-		json_dumpf(j->report, stdout, JSON_COMPACT);
-		putchar('\n');
-	}
-	fflush(stdout);
-}
-
 static enum op_exit run_pass(struct export_job *j, struct export *e, int *ret_errno)
 {
 	size_t together = 0;
@@ -238,7 +187,7 @@ enum op_exit export_pass(struct export_job *j, bool (*stop)(void), int *ret_errn
 	*ret_errno = 0;
 	j->partial = false;
 	json_decref(j->report);
-	j->report = json_pack("{s:o, s:[]}", "dest", reply_text(j->folder.path), "mapped");
+	j->report = json_pack("{s:o, s:o, s:[]}", "time", reply_time(now_ns()), "dest", reply_text(j->folder.path), "mapped");
 	r = folder_follow(&j->folder);
 	if (r < 0) {
 		*ret_errno = -r;
@@ -248,7 +197,7 @@ enum op_exit export_pass(struct export_job *j, bool (*stop)(void), int *ret_errn
 	}
 	export_free(&e);
 	if (exit == OP_DONE)
-		print(j);
+		export_print(j);
 	return exit;
 }
 
@@ -276,7 +225,9 @@ static enum op_exit open_dest(struct export_job *j)
 	long pid;
 
 	if (r < 0) {
-		log_msg("%s: %s", j->dest, r == -ENOENT ? "the directory above it is not there; make it first" : strerror(-r));
+		log_msg("%s: %s", j->dest, r == -ENOENT	 ? "the directory above it is not there; make it first" :
+					   r == -ENOTDIR ? "is a file, or lies in one; name a directory" :
+							   strerror(-r));
 		return OP_FAILED;
 	}
 	exit = check_dest(j);

@@ -59,6 +59,9 @@ enum op_exit export_claim(struct export_job *j);
 int export_report_file(struct export_job *j, const char *name, const char *action);
 bool export_tell_once(struct export_job *j, const char *name);
 
+/* Prints what a pass did; of a watch only if it did something. */
+void export_print(const struct export_job *j);
+
 /* How many signals came that end an export: with the first a pass ends, leaving what was there; of a watch with the second. */
 int export_signals(void);
 

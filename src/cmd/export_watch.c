@@ -23,6 +23,7 @@ struct watch {
 	char *seen;            /* what the last pass put there, as text; NULL: none did yet */
 	json_int_t step;       /* of its latest; -1: none */
 	int64_t passed, retry; /* monotonic, ns: the last pass; before when none is tried again */
+	bool waiting;          /* it was told that there is nothing yet */
 	int64_t wait;          /* seconds between tries, 0: the last pass did it */
 };
 
@@ -120,6 +121,17 @@ static void follow_branch(struct export_job *j)
 	json_object_set(j->a.args, "branch", branch);
 }
 
+static void tell_waiting(struct watch *w)
+{
+	const json_t *answer = w->j->answer;
+
+	if (w->waiting || w->seen || json_is_object(json_object_get(answer, "latest")))
+		return;
+	w->waiting = true;
+	log_msg("%s: waiting for its first checkpoint", json_is_string(json_object_get(answer, "branch")) ? cmd_string(answer, "branch") :
+		w->j->a.target.path ? w->j->a.target.path : "");
+}
+
 /* *ret_on: whether there is more to watch. */
 static enum op_exit look(struct watch *w, bool *ret_on)
 {
@@ -139,6 +151,8 @@ static enum op_exit look(struct watch *w, bool *ret_on)
 	last |= removed;
 	if (is_new(w) && (last || (is_due(w, monotonic_ns()) && monotonic_ns() >= w->retry)))
 		exit = pass(w, last);
+	if (exit == OP_DONE && !last)
+		tell_waiting(w);
 	if (exit == OP_DONE && removed)
 		log_msg("%s: its run was removed; export ends, what it put into %s stays", cmd_string(w->j->answer, "branch"), w->j->folder.path);
 	*ret_on = exit == OP_DONE && !last;

@@ -115,6 +115,13 @@ static int choose(const char *path, const char *store, enum target_where where, 
 	return r < 0 ? r : -EXDEV;
 }
 
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
 enum op_exit target_open(const char *command, const char *path, const char *store, enum target_where where,
 			 struct target *ret)
 {
@@ -133,6 +140,10 @@ enum op_exit target_open(const char *command, const char *path, const char *stor
 		log_msg("%s: no store is named; run it in a mount, give a path in one (with a slash: ./NAME), --store STORE, or EXPFS_STORE",
 			command);
 		return OP_USAGE;
+	}
+	if (r == -EXDEV && path && where == TARGET_GONE && !is_file(path)) {
+		log_msg("%s: nothing is mounted there; mount the store first: expfs mount STORE MNT, or name it by --store", path);
+		return OP_FAILED;
 	}
 	log_msg("%s: %s", path ? path : ".",
 		r == -ENOTCONN				 ? "the daemon of the mount has died; mount the store again" :

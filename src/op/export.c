@@ -256,6 +256,20 @@ static int find_set(struct expfs *ex, const char *name, const char *path, struct
 	return r < 0 ? r : put_place(NULL, path, asked, to);
 }
 
+/* Is it no directory but a view? *ret_name: of the branch that it is, else NULL. */
+static bool view_of(const char *path, const char **ret_name)
+{
+	static const char *const views[] = { "branches/", "experiments/", "models/", "HP/", "data/" };
+
+	*ret_name = NULL;
+	if (!strncmp(path, views[0], strlen(views[0])) && path[strlen(views[0])] && !strchr(path + strlen(views[0]), '/'))
+		*ret_name = path + strlen(views[0]);
+	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
+		if (!strncmp(path, views[i], strlen(views[i])))
+			return true;
+	return !strncmp(path, ".expfs/", strlen(".expfs/")) || strstr(path, "/.expfs");
+}
+
 enum op_exit op_export(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
 	const char *name = json_string_value(json_object_get(args, "branch"));
@@ -266,6 +280,11 @@ enum op_exit op_export(struct expfs *ex, const struct op_caller *caller, const j
 
 	keeper_settle(ex);
 	r = answer ? find_set(ex, name, path ? path : "", &s, answer) : -ENOMEM;
+	if (r == -ENOENT && !name && view_of(path ? path : "", &name))
+		r = name ? find_set(ex, name, NULL, &s, answer) : -EPERM;
+	if (r == -EPERM)
+		return reply_error(ret, OP_NO, "/%s: lies in a view; name a run, a directory with checkpoints, or a branch; expfs status shows "
+				   "them", path);
 	if (r == -ENOENT && name)
 		return reply_error(ret, OP_NO, "%s: there is no such branch; expfs status shows them", name);
 	if (r == -ENOENT || r == -ENOTDIR)
