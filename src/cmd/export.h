@@ -68,6 +68,11 @@ int export_signals(void);
 /* Pass after pass. */
 enum op_exit export_watch(struct export_job *j, json_int_t every_s, json_int_t every_steps);
 
+/* A file of a unit (NULL: memory is short) under a name below it, with size, mtime, mode, digest and object of an answer of the daemon.
+ * from and stamp are taken over. */
+int export_file_add(struct export_unit *u, const char *name, struct supply_ref from, const json_t *facts, char *stamp);
+char *export_version_stamp(const json_t *facts);
+
 /* What stands at a path of the store now, of an entry of the operation list, under a name in the folder, which is taken over. */
 int export_add_entry(struct export *e, const json_t *entry, char *name, enum export_kind kind);
 

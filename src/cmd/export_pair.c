@@ -7,7 +7,6 @@
 #include "exp/entries.h"
 #include "op/reply.h"
 #include "sync/portable.h"
-#include "util/hex.h"
 #include "util/log.h"
 
 static const char *const bases[] = { "latest", "best" };
@@ -34,31 +33,12 @@ static char *unit_name(const char *base, const char *path, bool is_dir)
 	return portable_map(name, &mapped) == 0 ? mapped : NULL;
 }
 
-/* The digest of a version; one that is not sealed has none. */
-static void take_digest(const json_t *j, struct export_file *f)
-{
-	const char *hex = json_string_value(json_object_get(j, "digest"));
-
-	f->has_digest = hex && hex_bytes(hex, f->digest, DIGEST_SIZE);
-}
-
 static int add_version(struct export_unit *u, const json_t *checkpoint, const json_t *file, const char *name)
 {
-	struct export_file *f = export_file(u);
+	struct supply_ref from = { .path = reply_get_path(checkpoint), .name = reply_get_path(file),
+				   .n = (uint64_t)cmd_number(checkpoint, "n"), .is_dir = u->kind == EXPORT_SET };
 
-	if (!f)
-		return -ENOMEM;
-	f->from = (struct supply_ref){ .path = reply_get_path(checkpoint), .name = reply_get_path(file),
-				       .n = (uint64_t)cmd_number(checkpoint, "n"), .is_dir = u->kind == EXPORT_SET,
-				       .object = (uint64_t)cmd_number(file, "object") };
-	f->name = strdup(name);
-	f->size = (uint64_t)cmd_number(file, "size");
-	f->mtime = cmd_number(file, "mtime");
-	f->mode = (mode_t)cmd_number(file, "mode");
-	take_digest(file, f);
-	if (asprintf(&f->stamp, "v%lld", (long long)f->mtime) < 0)
-		f->stamp = NULL;
-	return f->from.path && f->from.name && f->name && f->stamp ? 0 : -ENOMEM;
+	return export_file_add(u, name, from, file, export_version_stamp(file));
 }
 
 /* The files of a directory, under the names that the folder takes. -ENAMETOOLONG: one has none, and without it this is no checkpoint. */

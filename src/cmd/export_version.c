@@ -17,24 +17,40 @@ json_t *export_versions(struct export_job *j, const char *path)
 	return json_incref(json_object_get(answer, "versions"));
 }
 
-int export_version_add(struct export *e, const char *path, const json_t *version, char *name)
+int export_file_add(struct export_unit *u, const char *name, struct supply_ref from, const json_t *facts, char *stamp)
 {
-	const char *hex = json_string_value(json_object_get(version, "digest"));
-	struct export_unit *u = export_unit(e, name, EXPORT_FILE);
+	const char *hex = json_string_value(json_object_get(facts, "digest"));
 	struct export_file *f = u ? export_file(u) : NULL;
 
-	if (!f)
+	if (!f) {
+		supply_ref_free(&from);
+		free(stamp);
 		return -ENOMEM;
-	f->from = (struct supply_ref){ .path = strdup(path), .name = strdup(""), .n = (uint64_t)cmd_number(version, "n"),
-				       .object = (uint64_t)cmd_number(version, "object") };
-	f->name = strdup("");
-	f->size = (uint64_t)cmd_number(version, "size");
-	f->mtime = cmd_number(version, "mtime");
-	f->mode = (mode_t)cmd_number(version, "mode");
+	}
+	f->from = from;
+	f->from.object = (uint64_t)cmd_number(facts, "object");
+	f->name = strdup(name);
+	f->size = (uint64_t)cmd_number(facts, "size");
+	f->mtime = cmd_number(facts, "mtime");
+	f->mode = (mode_t)cmd_number(facts, "mode");
 	f->has_digest = hex && hex_bytes(hex, f->digest, DIGEST_SIZE);
-	if (asprintf(&f->stamp, "v%lld", (long long)f->mtime) < 0)
-		f->stamp = NULL;
+	f->stamp = stamp;
 	return f->from.path && f->from.name && f->name && f->stamp ? 0 : -ENOMEM;
+}
+
+/* A version never changes. */
+char *export_version_stamp(const json_t *facts)
+{
+	char *stamp;
+
+	return asprintf(&stamp, "v%lld", (long long)cmd_number(facts, "mtime")) < 0 ? NULL : stamp;
+}
+
+int export_version_add(struct export *e, const char *path, const json_t *version, char *name)
+{
+	struct supply_ref from = { .path = strdup(path), .name = strdup(""), .n = (uint64_t)cmd_number(version, "n") };
+
+	return export_file_add(export_unit(e, name, EXPORT_FILE), "", from, version, export_version_stamp(version));
 }
 
 int export_version_open(const struct export_job *j, const char *path, const json_t *version)
@@ -68,18 +84,10 @@ int export_version_read(const struct export_job *j, const char *path, const json
 
 int export_text_add(struct export *e, char *text, int64_t mtime, char *name)
 {
-	struct export_unit *u = export_unit(e, name, EXPORT_FILE);
-	struct export_file *f = u ? export_file(u) : NULL;
+	_cleanup_json_ json_t *facts = json_pack("{s:I, s:I, s:i}", "size", (json_int_t)(text ? strlen(text) : 0), "mtime",
+						 (json_int_t)mtime, "mode", S_IFREG | 0644);
+	struct supply_ref from = { .path = strdup(""), .name = strdup(""), .text = text };
+	int r = export_file_add(export_unit(e, name, EXPORT_FILE), "", from, facts, strdup(""));
 
-	if (!f || !text) {
-		free(text);
-		return -ENOMEM;
-	}
-	f->from = (struct supply_ref){ .path = strdup(""), .name = strdup(""), .text = text };
-	f->name = strdup("");
-	f->size = strlen(text);
-	f->mtime = mtime;
-	f->mode = S_IFREG | 0644;
-	f->stamp = strdup("");
-	return f->from.path && f->from.name && f->name && f->stamp ? 0 : -ENOMEM;
+	return facts && text ? r : -ENOMEM;
 }

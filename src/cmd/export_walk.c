@@ -7,7 +7,6 @@
 #include "exp/entries.h"
 #include "op/reply.h"
 #include "sync/portable.h"
-#include "util/hex.h"
 #include "util/log.h"
 
 #define DEPTH_MAX 64
@@ -23,20 +22,9 @@ static char *stamp_of(const json_t *entry)
 
 int export_add_entry(struct export *e, const json_t *entry, char *name, enum export_kind kind)
 {
-	const char *hex = json_string_value(json_object_get(entry, "digest"));
-	struct export_unit *u = export_unit(e, name, kind);
-	struct export_file *f = u ? export_file(u) : NULL;
+	struct supply_ref from = { .path = reply_get_path(entry), .name = strdup("") };
 
-	if (!f)
-		return -ENOMEM;
-	f->from = (struct supply_ref){ .path = reply_get_path(entry), .name = strdup(""), .object = (uint64_t)cmd_number(entry, "object") };
-	f->name = strdup("");
-	f->size = (uint64_t)cmd_number(entry, "size");
-	f->mtime = cmd_number(entry, "mtime");
-	f->mode = (mode_t)cmd_number(entry, "mode");
-	f->stamp = stamp_of(entry);
-	f->has_digest = hex && hex_bytes(hex, f->digest, DIGEST_SIZE);
-	return f->from.path && f->from.name && f->name && f->stamp ? 0 : -ENOMEM;
+	return export_file_add(export_unit(e, name, kind), "", from, entry, stamp_of(entry));
 }
 
 static int report_mapped(struct export_job *j, const char *path, const char *as)
