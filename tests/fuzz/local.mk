@@ -8,6 +8,7 @@ fuzz_targets = \
 	tests/fuzz/manifest \
 	tests/fuzz/metrics \
 	tests/fuzz/names \
+	tests/fuzz/page \
 	tests/fuzz/parquet \
 	tests/fuzz/pickle \
 	tests/fuzz/portable \
@@ -41,6 +42,8 @@ tests_fuzz_metrics_SOURCES = tests/fuzz/metrics.c $(fuzz_shared)
 tests_fuzz_metrics_LDADD = $(libexpfs_LIBS)
 tests_fuzz_names_SOURCES = tests/fuzz/names.c $(fuzz_shared)
 tests_fuzz_names_LDADD = $(libexpfs_LIBS)
+tests_fuzz_page_SOURCES = tests/fuzz/page.c $(fuzz_shared)
+tests_fuzz_page_LDADD = $(libexpfs_LIBS)
 tests_fuzz_parquet_SOURCES = tests/fuzz/parquet.c $(fuzz_whole)
 tests_fuzz_parquet_LDFLAGS = $(fuzz_whole_ldflags)
 tests_fuzz_parquet_LDADD = $(libexpfs_LIBS)
@@ -76,7 +79,7 @@ fuzz:
 .PHONY: fuzz
 
 FUZZ_SECONDS = 60
-FUZZ_TARGETS = any config hdf5 hp manifest metrics names parquet pickle portable request safetensors snapshot state store tensors zip
+FUZZ_TARGETS = any config hdf5 hp manifest metrics names page parquet pickle portable request safetensors snapshot state store tensors zip
 
 clean-local:
 	rm -rf fuzz
