@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 from row_cases import CASES, by_chance
 
 EXPFS = os.environ["EXPFS"]
-PATIENCE = 20  # seconds for one command, on a slow machine with sanitizers
+PATIENCE = 60  # seconds for one command, or for all that is asked of one name, on a slow machine with sanitizers
 MEMORY = 600 << 10  # KiB that a daemon may have had; with sanitizers a small one has a third of it
 ENTRIES = 200  # of a walk
 
@@ -115,6 +115,7 @@ ok = lambda: contextlib.suppress(OSError, ValueError)
 
 def look(path):
     """Asks for all that can be asked of one name; what it is."""
+    signal.alarm(PATIENCE)  # anew: a walk asks hundreds of times
     mode = 0
     with ok():
         mode = os.lstat(path).st_mode
