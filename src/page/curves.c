@@ -20,6 +20,7 @@ struct series {
 	const char *name;
 	struct thin_point *v, last;
 	size_t n;
+	json_int_t first, end; /* steps: as doubles the largest are one more */
 	double low, high;
 	json_int_t odd; /* values that are not finite */
 };
@@ -56,7 +57,6 @@ static void add_point(struct series *s, double step, double y)
 static int take_points(const json_t *points, struct series *s)
 {
 	size_t n = MIN(json_array_size(points), POINTS_MAX);
-	double before = -INFINITY;
 
 	s->low = s->high = NAN;
 	s->v = calloc(n + 1, sizeof(*s->v));
@@ -64,12 +64,13 @@ static int take_points(const json_t *points, struct series *s)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		const json_t *point = json_array_get(points, i), *y = json_array_get(point, 1);
-		double step = (double)json_integer_value(json_array_get(point, 0));
+		json_int_t step = json_integer_value(json_array_get(point, 0));
 
-		if (step < before || !json_is_array(point))
+		if (!json_is_array(point) || (s->n > 0 && step < s->end))
 			continue;
-		before = step;
-		add_point(s, step, json_is_number(y) ? json_number_value(y) : NAN);
+		s->first = s->n > 0 ? s->first : step;
+		s->end = step;
+		add_point(s, (double)step, json_is_number(y) ? json_number_value(y) : NAN);
 	}
 	return 0;
 }
@@ -80,8 +81,8 @@ static void span(struct chart *c, const struct series *s)
 		return;
 	c->low = isnan(c->low) ? s->low : MIN(c->low, s->low);
 	c->high = isnan(c->high) ? s->high : MAX(c->high, s->high);
-	c->first = MIN(c->first, (json_int_t)s->v[0].x);
-	c->end = MAX(c->end, (json_int_t)s->v[s->n - 1].x);
+	c->first = MIN(c->first, s->first);
+	c->end = MAX(c->end, s->end);
 }
 
 static int chart_make(const json_t *report, const json_t *curve, struct chart *c)

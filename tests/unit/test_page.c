@@ -173,6 +173,15 @@ static void steps_of_many_digits_are_told_whole(void **state)
 	free(page);
 }
 
+static void the_largest_step_is_told_as_it_is(void **state)
+{
+	char *page = page_of(parse("{'curves': {'branches': ['a'], 'list': [{'name': 'loss', 'series': [{'branch': 0,"
+				   " 'points': [[-9223372036854775808, 2.0], [5, 1.0], [9223372036854775807, 0.5]]}]}]}}"));
+
+	assert_in(page, "steps -9223372036854775808 to 9223372036854775807,");
+	free(page);
+}
+
 static void hostile_texts_are_escaped_wherever_they_stand(void **state)
 {
 	static const char *const texts[] = { "</title></style><script>alert(1)</script>", "\" onload=\"alert(1)", "' x='", "]]>", "<!--", "-->", "&lt;",
@@ -359,6 +368,7 @@ int main(void)
 		cmocka_unit_test(a_long_text_is_cut_between_characters),
 		cmocka_unit_test(what_is_of_another_type_is_left_out),
 		cmocka_unit_test(steps_of_many_digits_are_told_whole),
+		cmocka_unit_test(the_largest_step_is_told_as_it_is),
 		cmocka_unit_test(a_branch_has_one_colour_in_the_whole_page),
 		cmocka_unit_test(parents_that_lead_round_are_no_trouble),
 		cmocka_unit_test(a_page_of_very_much_is_bounded),
