@@ -241,7 +241,8 @@ def segments_of(texts):
 
 
 def expected(base, calls, found):
-    """The HP and DATA segments of the checkpoint of each key."""
+    """The HP and DATA segments of the checkpoint of each key; None where a killed writer's text lay there, of which nothing is
+    known."""
     history = {path: [text] for path, text in base.now.items()}
     segments = {}
     for c in calls:
@@ -249,14 +250,17 @@ def expected(base, calls, found):
         if what == "text":
             history[path].append(more[0])
         elif what == "first":
-            segments[more[0]] = segments_of({p: in_force(history[p], found.ever[p]) for p in history})
+            texts = {p: in_force(history[p], found.ever[p]) for p in history}
+            segments[more[0]] = None if TORN in texts.values() else segments_of(texts)
     return segments
 
 
 def checkpoint_lines(base, calls, found):
     segments, lines = expected(base, calls, found), []
     for name, (key, tensor, is_) in found.checkpoints.items():
-        if key in segments:
+        if key in segments and not segments[key]:
+            want = is_
+        elif key in segments:
             hp, data = segments[key]
             want = hp + model_segment(tensor) + data
         else:
