@@ -1,13 +1,14 @@
 #include "util/log.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 /* The one state that is global: where a message goes is a matter of the
  * process, as standard error is. */
-static int log_fd = STDERR_FILENO;
-static int copy_fd = -1;
-static bool log_dated;
+static atomic_int log_fd = STDERR_FILENO;
+static atomic_int copy_fd = -1;
+static atomic_bool log_dated;
 
 void log_open(int fd, bool dated)
 {
@@ -42,7 +43,7 @@ void log_msg(const char *fmt, ...)
 {
 	char text[1024];
 	va_list ap;
-	int len;
+	int len, copy = copy_fd;
 
 	va_start(ap, fmt);
 	len = vsnprintf(text, sizeof(text), fmt, ap);
@@ -53,6 +54,6 @@ void log_msg(const char *fmt, ...)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';
 	write_line(log_fd, log_dated, text);
-	if (copy_fd >= 0)
-		write_line(copy_fd, true, text);
+	if (copy >= 0)
+		write_line(copy, true, text);
 }
