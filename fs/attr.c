@@ -24,15 +24,14 @@ double fs_attr_timeout(const struct inode_row *row)
 	return row->flags & INODE_MANIFEST ? 0 : FS_TIMEOUT;
 }
 
-static void getattr_view(fuse_req_t req, const struct gate_call *c)
+static int getattr_view(fuse_req_t req, const struct gate_call *c)
 {
 	struct stat st;
 	int r = view_stat(req, c->ino, &st);
 
-	if (r < 0)
-		fs_reply_err(req, r);
-	else
+	if (r >= 0)
 		fuse_reply_attr(req, &st, 0);
+	return r;
 }
 
 void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -154,20 +153,14 @@ void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int valid, st
 		fs_getattr(req, ino, fi);
 }
 
-static void reply_target(fuse_req_t req, int r, const char *target)
-{
-	if (r < 0)
-		fs_reply_err(req, r);
-	else
-		fuse_reply_readlink(req, target);
-}
-
-static void readlink_view(fuse_req_t req, const struct gate_call *c)
+static int readlink_view(fuse_req_t req, const struct gate_call *c)
 {
 	_cleanup_free_ char *target = NULL;
 	int r = view_target(req, c->ino, &target);
 
-	reply_target(req, r, target);
+	if (r >= 0)
+		fuse_reply_readlink(req, target);
+	return r;
 }
 
 void fs_readlink(fuse_req_t req, fuse_ino_t ino)
@@ -185,7 +178,10 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 
 		r = inode_target(db, ino, &target);
 	}
-	reply_target(req, r, target);
+	if (r < 0)
+		fs_reply_err(req, r);
+	else
+		fuse_reply_readlink(req, target);
 }
 
 void fs_statfs(fuse_req_t req, fuse_ino_t ino)

@@ -184,7 +184,7 @@ static int fill(struct fill *f, off_t off)
 	return r < 0 || (real && r == FAMILY_NONE) ? r : add_views(f, r, off);
 }
 
-static void serve(fuse_req_t req, const struct gate_call *c)
+static int serve(fuse_req_t req, const struct gate_call *c)
 {
 	_cleanup_free_ char *buf = malloc(c->size);
 	struct fill f = { .req = req, .fs = fs_of(req), .dir = dir_of(&c->fi), .ino = c->ino, .plus = c->how, .buf = buf,
@@ -193,20 +193,23 @@ static void serve(fuse_req_t req, const struct gate_call *c)
 
 	/* What was added counts as told, even where the rest failed. */
 	if (r < 0 && f.used == 0)
-		fs_reply_err(req, r);
-	else
-		fuse_reply_buf(req, buf, f.used);
+		return r;
+	fuse_reply_buf(req, buf, f.used);
+	return 0;
 }
 
 static void read_dir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi, bool plus)
 {
 	const struct gate_call c = { .serve = serve, .ino = ino, .size = size, .off = off, .how = plus, .fi = *fi };
 	struct fs *fs = fs_of(req);
+	int r = 0;
 
 	if (view_is(ino) || fs_family_of(fs, ino) != FAMILY_NONE)
 		gate_serve(fs->gate, req, &c);
 	else
-		serve(req, &c);
+		r = serve(req, &c);
+	if (r < 0)
+		fs_reply_err(req, r);
 }
 
 void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)

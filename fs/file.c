@@ -146,7 +146,7 @@ static int open_content(fuse_req_t req, fuse_ino_t ino, struct view_content *c)
 }
 
 /* A file of a view keeps the content that it has now. */
-static void open_view(fuse_req_t req, const struct gate_call *call)
+static int open_view(fuse_req_t req, const struct gate_call *call)
 {
 	struct handle *h = calloc(1, sizeof(*h));
 	struct fuse_file_info fi = call->fi;
@@ -161,8 +161,7 @@ static void open_view(fuse_req_t req, const struct gate_call *call)
 		if (h)
 			let_go(h);
 		free(h);
-		fs_reply_err(req, r);
-		return;
+		return r;
 	}
 	h->pinned = true;
 	h->obj = c.obj;
@@ -173,6 +172,7 @@ static void open_view(fuse_req_t req, const struct gate_call *call)
 	fi.direct_io = h->text != NULL; /* the next one that opens it may get another */
 	if (fuse_reply_open(req, &fi) < 0)
 		handle_free(fs_of(req), h);
+	return 0;
 }
 
 /* The kernel's pages of a MANIFEST file would be those of one of its readers, so it keeps none. */

@@ -2,12 +2,47 @@
 
 #include <string.h>
 
+static void queue_init(struct gate_queue *q)
+{
+	q->first = NULL;
+	q->last = &q->first;
+}
+
+/* The calls of another one, which is empty then, go to the end. */
+static void queue_move(struct gate_queue *q, struct gate_queue *from)
+{
+	if (!from->first)
+		return;
+	*q->last = from->first;
+	q->last = from->last;
+	queue_init(from);
+}
+
+static void queue_add(struct gate_queue *q, struct gate_call *c)
+{
+	*q->last = c;
+	q->last = &c->next;
+}
+
+static struct gate_call *queue_take(struct gate_queue *q)
+{
+	struct gate_call *c = q->first;
+
+	if (!c)
+		return NULL;
+	q->first = c->next;
+	if (!q->first)
+		q->last = &q->first;
+	return c;
+}
+
 void gate_init(struct gate *g)
 {
 	pthread_mutex_init(&g->lock, NULL);
 	g->inside = 0;
-	g->first = NULL;
-	g->last = &g->first;
+	g->turn = 0;
+	queue_init(&g->waiting);
+	queue_init(&g->later);
 }
 
 void gate_free(struct gate *g)
@@ -51,8 +86,7 @@ static int enter(struct gate *g, fuse_req_t req, const struct gate_call *c)
 	copy = call_copy(c, req);
 	if (!copy)
 		return -ENOMEM;
-	*g->last = copy;
-	g->last = &copy->next;
+	queue_add(&g->waiting, copy);
 	return 0;
 }
 
@@ -62,15 +96,39 @@ static struct gate_call *next_or_leave(struct gate *g)
 	struct gate_call *c;
 
 	scoped_lock(&g->lock);
-	c = g->first;
-	if (!c) {
+	c = queue_take(&g->waiting);
+	if (!c)
 		g->inside--;
-		return NULL;
-	}
-	g->first = c->next;
-	if (!g->first)
-		g->last = &g->first;
 	return c;
+}
+
+static uint64_t turn(struct gate *g)
+{
+	scoped_lock(&g->lock);
+	return g->turn;
+}
+
+/* What it waits for may have come since the turn in which it was served. */
+static int put_off(struct gate *g, fuse_req_t req, const struct gate_call *c, uint64_t served)
+{
+	struct gate_call *copy = call_copy(c, req);
+
+	if (!copy)
+		return -ENOMEM;
+	scoped_lock(&g->lock);
+	queue_add(g->turn == served ? &g->later : &g->waiting, copy);
+	return 0;
+}
+
+static void serve(struct gate *g, fuse_req_t req, const struct gate_call *c)
+{
+	uint64_t now = turn(g);
+	int r = c->serve(req, c);
+
+	if (r == GATE_LATER)
+		r = put_off(g, req, c, now);
+	if (r < 0)
+		fs_reply_err(req, r);
 }
 
 void gate_serve(struct gate *g, fuse_req_t req, const struct gate_call *c)
@@ -82,9 +140,16 @@ void gate_serve(struct gate *g, fuse_req_t req, const struct gate_call *c)
 		fs_reply_err(req, r);
 	if (r <= 0)
 		return;
-	c->serve(req, c);
+	serve(g, req, c);
 	while ((waiting = next_or_leave(g)) != NULL) {
-		waiting->serve(waiting->req, waiting);
+		serve(g, waiting->req, waiting);
 		call_free(waiting);
 	}
+}
+
+void gate_again(struct gate *g)
+{
+	scoped_lock(&g->lock);
+	g->turn++;
+	queue_move(&g->waiting, &g->later);
 }

@@ -130,11 +130,11 @@ static int family_with(struct fs *fs, uint64_t parent, const char *name)
 	return family < 0 || view_may_exist(family, name) ? family : FAMILY_NONE;
 }
 
-static void reply_no_entry(fuse_req_t req, const struct gate_call *c)
+static int reply_no_entry(fuse_req_t req, const struct gate_call *c)
 {
 	int r = view_exists(req, c->how, c->name);
 
-	fs_reply_err(req, r < 0 ? r : r ? -EROFS : -ENOENT);
+	return r < 0 ? r : r ? -EROFS : -ENOENT;
 }
 
 void names_reply_taken(fuse_req_t req, int r, uint64_t parent, const char *name, uint64_t unlinked)
@@ -194,9 +194,9 @@ static int lookup(struct fs *fs, uint64_t parent, const char *name, struct inode
 	return r == 0 && (ret->flags & INODE_MANIFEST) ? file_get_seen(fs->ex, ret->ino, ret) : r;
 }
 
-static void lookup_view(fuse_req_t req, const struct gate_call *c)
+static int lookup_view(fuse_req_t req, const struct gate_call *c)
 {
-	view_lookup(req, c->ino, c->how, c->name);
+	return view_lookup(req, c->ino, c->how, c->name);
 }
 
 void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -212,7 +212,9 @@ void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		return;
 	}
 	if (!strcmp(name, FS_DOT)) { /* the kernel has the directory locked meanwhile */
-		view_lookup(req, parent, FAMILY_NONE, name);
+		r = view_lookup(req, parent, FAMILY_NONE, name);
+		if (r < 0)
+			fs_reply_err(req, r);
 		return;
 	}
 	r = lookup(fs, parent, name, &row);

@@ -337,7 +337,7 @@ static int lookup_key(struct view_req *q, uint64_t parent, enum fs_family family
 	return S_ISDIR(ops_of(&key)->type) ? ops_of(&key)->lookup(q, &key, name, ret) : -ENOTDIR;
 }
 
-void view_lookup(fuse_req_t req, uint64_t parent, enum fs_family family, const char *name)
+int view_lookup(fuse_req_t req, uint64_t parent, enum fs_family family, const char *name)
 {
 	_cleanup_view_req_ struct view_req q = begin(req);
 	struct fuse_entry_param e = { .generation = 1, .attr_timeout = VIEW_TIMEOUT, .entry_timeout = VIEW_TIMEOUT };
@@ -346,17 +346,14 @@ void view_lookup(fuse_req_t req, uint64_t parent, enum fs_family family, const c
 
 	if (r == 0)
 		r = view_add(q.fs, &key, &e.ino);
-	if (r < 0) {
-		fs_reply_err(req, r);
-		return;
-	}
+	if (r < 0)
+		return r;
 	r = stat_of(&q, e.ino, &key, &e.attr);
 	if (r == 0)
 		set_seen(q.fs, e.ino, &e.attr);
-	if (r < 0)
-		fs_reply_err(req, r);
 	if (r < 0 || fuse_reply_entry(req, &e) < 0)
 		view_forget(q.fs, e.ino, 1);
+	return r;
 }
 
 bool view_may_exist(enum fs_family family, const char *name)

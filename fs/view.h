@@ -5,7 +5,8 @@
  * the same at every look-up. What it shows is computed at
  * each call and never cached, here (but for view_kept.h) or in the kernel. It is made for the process
  * that asks, and names only what that could find itself (exp/cred.h). Functions
- * return 0 or -errno; -ENOENT where there is nothing to show at this moment. */
+ * return 0 or -errno; -ENOENT where there is nothing to show at this moment, GATE_LATER (gate.h) where
+ * another request is just making the text. */
 #ifndef EXPFS_VIEW_H
 #define EXPFS_VIEW_H
 
@@ -22,9 +23,9 @@ static inline bool view_is(uint64_t ino)
 int view_table_new(struct view_table **ret);
 void view_table_free(struct view_table *t);
 
-/* Replies to a look-up in a view, of ".expfs" in a directory, which waits for nothing, or in the directory of a
+/* Replies to a look-up where it returns 0: in a view, of ".expfs" in a directory, which waits for nothing, or in the directory of a
  * family of a name that has no entry and can be a view's. */
-void view_lookup(fuse_req_t req, uint64_t parent, enum fs_family family, const char *name);
+int view_lookup(fuse_req_t req, uint64_t parent, enum fs_family family, const char *name);
 void view_forget(struct fs *fs, uint64_t ino, uint64_t n);
 
 int view_stat(fuse_req_t req, uint64_t ino, struct stat *ret);

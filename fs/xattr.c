@@ -329,15 +329,14 @@ static void reply_buffer(fuse_req_t req, const void *value, size_t len, size_t s
 }
 
 /* One that is made up. */
-static void get_ours(fuse_req_t req, const struct gate_call *c)
+static int get_ours(fuse_req_t req, const struct gate_call *c)
 {
 	_cleanup_free_ char *value = NULL;
 	int r = our_value(fs_of(req), c->ino, c->name + strlen(OURS), &value);
 
-	if (r < 0)
-		fs_reply_err(req, r);
-	else
+	if (r >= 0)
 		reply_buffer(req, value, strlen(value), c->size);
+	return r;
 }
 
 void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
