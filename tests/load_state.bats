@@ -175,6 +175,51 @@ load load_state
     equal "$(latest n2)" step_9.safetensors
 }
 
+# The weights of a run are those of its own seeds.
+same_steps_in_two_runs() {
+    local i
+    two_experiments
+    for i in 3 4; do
+        mkdir "$MNT/runs/far" 2>/dev/null || true
+        cp -r "$R/config.yaml" "$R/params.yaml" "$R/data" "$MNT/runs/far"
+        weights "$MNT/runs/far/step_$i.safetensors" "9$i"
+    done
+    equal "$(head_of far)" "$(head_of r)"
+}
+
+# has PATH SEED: it holds these weights
+has() {
+    weights "$SCRATCH/expected" "$2"
+    cmp "$SCRATCH/expected" "$1"
+}
+
+@test "branch from a step of a branch begins with its own checkpoint of it, deleted too, before that of another run" {
+    same_steps_in_two_runs
+    "$EXPFS" branch n1 --from r@4 --store "$STORE" 3>&-
+    has "$MNT/runs/n1/step_4.safetensors" 4
+    "$EXPFS" branch n2 --from far@4 --store "$STORE" 3>&-
+    has "$MNT/runs/n2/step_4.safetensors" 94
+    "$EXPFS" branch n3 --from r@3 --store "$STORE" 3>&-
+    has "$MNT/runs/n3/step_3.safetensors" 3
+    equal "$(head_of n3)" "$A"
+    rm "$R"/step_[34].safetensors
+    "$EXPFS" branch n4 --from r@4 --store "$STORE" 3>&-
+    has "$MNT/runs/n4/step_4.safetensors" 4
+    "$EXPFS" branch n5 --from r@3 --store "$STORE" 3>&-
+    has "$MNT/runs/n5/step_3.safetensors" 3
+    equal "$(head_of n5)" "$A"
+}
+
+@test "a step of an experiment is loaded as the run into which it comes has it, and else as the last one that made it" {
+    same_steps_in_two_runs
+    load_state "$B@4"
+    has "$R/step_4.safetensors" 4
+    load_state "$B@4" "$MNT/runs/far/"
+    has "$MNT/runs/far/step_4.safetensors" 94
+    "$EXPFS" branch new --from "$B@4" --store "$STORE" 3>&-
+    has "$MNT/runs/new/step_4.safetensors" 94
+}
+
 @test "branch refuses a run that is there, and what is no name of one" {
     two_experiments
     refused 3 "$EXPFS" branch "$MNT/runs/r" --from "$A"

@@ -23,7 +23,7 @@ struct load {
 	uint64_t run;      /* inode of the run into which it is loaded, or 0: */
 	const char *new;   /* name of one to be made in runs/, */
 	uint32_t uid, gid; /* that is his */
-	uint64_t from;     /* tracked path of the run whose own checkpoints go before those of others at the experiment, or 0 */
+	uint64_t from;     /* tracked path of the run whose own checkpoints, deleted ones too, go before all others, or 0 */
 };
 
 struct loaded {

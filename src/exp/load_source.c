@@ -275,16 +275,23 @@ static int take_if_named(void *arg, const struct version_row *v, uint64_t parent
 
 /* Of a step the last one, or the last one that has it in its name, and does not hold the weights of another if one is known
  * that does not. */
-static int find_version(struct search *q, uint64_t run)
+static int find_version_of(struct search *q, uint64_t run, bool only_own)
 {
 	uint64_t experiment = q->s->experiment.id;
 	int64_t step = q->l->name.step;
-	int r = version_last_of_experiment(q->db, experiment, step, q->l->from ? q->l->from : run, q->l->from, &q->version);
+	int r = version_last_of_experiment(q->db, experiment, step, run, only_own, &q->version);
 
 	q->last = q->version;
 	if (r == 0 && step != NO_STEP)
-		r = version_list_of_step(q->db, experiment, step, run, take_if_named, q);
+		r = version_list_of_step(q->db, experiment, step, run, only_own, take_if_named, q);
 	return MIN(r, 0);
+}
+
+static int find_version(struct search *q, uint64_t run)
+{
+	int r = q->l->from ? find_version_of(q, q->l->from, true) : -ENOENT;
+
+	return r == -ENOENT ? find_version_of(q, run, false) : r;
 }
 
 struct run_search {

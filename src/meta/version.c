@@ -252,23 +252,25 @@ int version_counts_until(struct db *db, const struct version_row *v, uint64_t *r
 #define IS_THERE \
 	"t.ino IS NOT NULL AND NOT EXISTS (SELECT 1 FROM version g WHERE g.tracked=v.tracked AND g.n>=v.n AND g.gone)"
 
-int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, bool first_own,
+int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, bool only_own,
 			       struct version_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
-		       SELECT "WHERE id=(SELECT v.id " OF_EXPERIMENT " AND (?2<0 OR v.step=?2) ORDER BY (?4 AND t.run=?3) DESC, "
-		       IS_THERE " DESC, v.rank DESC, t.run=?3 DESC, v.id DESC LIMIT 1)",
-		       "iiii", (int64_t)experiment, step, (int64_t)run, (int64_t)first_own);
+		       SELECT "WHERE id=(SELECT v.id " OF_EXPERIMENT " AND (?2<0 OR v.step=?2) AND (NOT ?4 OR t.run=?3) ORDER BY "
+		       IS_THERE " DESC, (?2>=0 AND t.run=?3) DESC, v.rank DESC, t.run=?3 DESC, v.id DESC LIMIT 1)",
+		       "iiii", (int64_t)experiment, step, (int64_t)run, (int64_t)only_own);
 
 	return read_one(st, r, ret);
 }
 
-int version_list_of_step(struct db *db, uint64_t experiment, int64_t step, uint64_t run, version_named_fn f, void *arg)
+int version_list_of_step(struct db *db, uint64_t experiment, int64_t step, uint64_t run, bool only_own, version_named_fn f,
+			 void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, NAMED OF_EXPERIMENT " AND v.step=?2 AND " IS_THERE " ORDER BY v.rank DESC, t.run=?3 DESC,"
-		       " v.id DESC", "iii", (int64_t)experiment, step, (int64_t)run);
+	int r = db_row(db, &st, NAMED OF_EXPERIMENT " AND v.step=?2 AND (NOT ?4 OR t.run=?3) AND " IS_THERE
+		       " ORDER BY t.run=?3 DESC, v.rank DESC, v.id DESC",
+		       "iiii", (int64_t)experiment, step, (int64_t)run, (int64_t)only_own);
 
 	return each_named(db, st, r, f, arg);
 }

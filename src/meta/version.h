@@ -64,13 +64,15 @@ int version_in_force(struct db *db, uint64_t tracked, uint64_t at, struct versio
 /* The number of the commit after which it did not count any more; 0: it does. */
 int version_counts_until(struct db *db, const struct version_row *v, uint64_t *ret);
 
-/* The complete checkpoint of an experiment with that step (NO_STEP: any) that has the highest rank, and of those alike
- * one of the run; one that was deleted only where no other is left. first_own: those of the run go before all others. -ENOENT. */
-int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, bool first_own,
+/* The complete checkpoint of an experiment with that step that has the highest rank, of those of the run if there are any; or,
+ * with NO_STEP, the one that has it of all, and of those alike one of the run. One that was deleted only where no other is left.
+ * only_own: of those of the run alone. -ENOENT. */
+int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, bool only_own,
 			       struct version_row *ret);
 
 /* Calls f for all of that step which were not deleted, in the same order. */
-int version_list_of_step(struct db *db, uint64_t experiment, int64_t step, uint64_t run, version_named_fn f, void *arg);
+int version_list_of_step(struct db *db, uint64_t experiment, int64_t step, uint64_t run, bool only_own, version_named_fn f,
+			 void *arg);
 
 /* Calls f for the steps of the complete checkpoints of an experiment, deleted ones too, ascending. */
 typedef int (*step_fn)(void *arg, int64_t step);

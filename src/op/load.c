@@ -147,23 +147,33 @@ static int add_point(void *arg, const struct line_row *row)
 	return 0;
 }
 
-/* Of the experiments that a branch was at the last one that has a checkpoint of that step, deleted or not. */
+static int last_of_points(struct db *db, const struct points *p, int64_t step, uint64_t run, bool only_own,
+			  struct experiment_row *ret)
+{
+	struct version_row v;
+
+	for (size_t i = p->n; i > 0; i--) {
+		int r = version_last_of_experiment(db, p->experiment[i - 1], step, run, only_own, &v);
+
+		if (r != -ENOENT)
+			return r < 0 ? r : experiment_get(db, p->experiment[i - 1], ret);
+	}
+	return -ENOENT;
+}
+
+/* Of the experiments that a branch was at the last one that has a checkpoint of that step, deleted or not, its own if there is
+ * any. */
 static int last_with_step(struct expfs *ex, const struct branch *b, int64_t step, struct experiment_row *ret)
 {
 	_cleanup_(points_free) struct points p = { 0 };
 	_cleanup_(cleanup_reader) struct db *db = NULL;
-	struct version_row v;
 	int r = branch_list_lines(ex, b, add_point, &p);
 
 	if (r < 0)
 		return r;
 	db = meta_reader(ex->meta);
-	for (r = -ENOENT; r == -ENOENT && p.n > 0; p.n--) {
-		r = version_last_of_experiment(db, p.experiment[p.n - 1], step, branch_run(b), false, &v);
-		if (r == 0)
-			r = experiment_get(db, p.experiment[p.n - 1], ret);
-	}
-	return r;
+	r = last_of_points(db, &p, step, branch_run(b), true, ret);
+	return r == -ENOENT ? last_of_points(db, &p, step, branch_run(b), false, ret) : r;
 }
 
 /* The checkpoint of a branch with that step tells the experiment: the one that is there, or else one in history. */
@@ -204,12 +214,12 @@ static int from_branch(struct expfs *ex, const char *text, struct load *ret)
 
 	if (r < 0)
 		return r;
+	ret->from = branch_run(&b);
 	if (step) {
 		r = at_step(ex, &b, (int64_t)strtoull(at + 1, NULL, 10), &ret->name);
 	} else {
 		r = branch_head(ex, &b, &head);
 		ret->name.step = NO_STEP;
-		ret->from = branch_run(&b);
 		if (r == 0)
 			memcpy(ret->name.hash, head.experiment.hash, sizeof(ret->name.hash));
 	}
