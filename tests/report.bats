@@ -75,6 +75,18 @@ EOT
     equal "$(told '[c["path"] for c in r["checkpoints"][1]["list"] if c.get("latest")]')" "['/runs/r/late_step_7.pt']"
 }
 
+@test "an optimizer in safetensors is found, and what cannot be read is not called weights alone" {
+    save step_1.safetensors "{'model.x': w(1), 'optimizer.state.0.m': w(2)}"
+    save step_2.safetensors "{'x': w(3), 'opt.y': w(4)}"
+    python3 -c 'import pickle, sys; pickle.dump({"x": [1] * 100}, open(sys.argv[1], "wb"))' "$R/step_3.pt"
+    wait_read step_1.safetensors step_2.safetensors step_3.pt
+    equal "$(told '[c["weights"]["parts"] for c in r["checkpoints"][0]["list"]]')" "[[], [], ['optimizer']]"
+    report "$SCRATCH/page" --store "$STORE" >/dev/null
+    has "$SCRATCH/page" '<td class="w"><bdi>optimizer</bdi></td>'
+    equal "$(grep -c '<td>weights alone</td>' "$SCRATCH/page")" 1
+    equal "$(grep -c '<td><small>cannot be told</small></td>' "$SCRATCH/page")" 1
+}
+
 @test "what a directory checkpoint has, and what a load left, is in the report" {
     mkdir "$R/checkpoint-5"
     save checkpoint-5/model.safetensors "{'x': w(5)}"

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "format/dtype.h"
+#include "format/parts.h"
 #include "format/source.h"
 
 #define SUFFIX ".npy"
@@ -230,6 +231,7 @@ static int add_array(struct tensors *ts, const struct zip_record *r, const struc
 	if (h->ndim > 0)
 		memcpy(shape, h->shape, h->ndim * sizeof(*shape));
 	t.shape = shape;
+	ts->parts |= parts_of_tensor(t.name, t.name_len);
 	err = set_dtype(ts, &t, h);
 	if (err == 0)
 		err = tensors_set_strides(ts, &t, h->columns);

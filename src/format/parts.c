@@ -178,6 +178,15 @@ unsigned parts_of_key(struct pickle_bytes key)
 	return (parts & RNG) == RNG ? parts & ~RNG : parts;
 }
 
+unsigned parts_of_tensor(const char *name, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && name[n] != '.' && name[n] != '/')
+		n++;
+	return has_word(name, name + n, &words[0]) ? PART_OPTIMIZER : 0;
+}
+
 unsigned parts_of_member(const char *path)
 {
 	static const struct {

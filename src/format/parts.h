@@ -30,6 +30,10 @@ unsigned parts_of(const struct pickle_value *top);
 /* Of a key alone; of random numbers only where it says whose. */
 unsigned parts_of_key(struct pickle_bytes key);
 
+/* Of a tensor in a flat list, safetensors or .npz: the optimizer, if the first key of its name, which ends at '.' or '/', says so.
+ * Of the other words a module of the model may have any. */
+unsigned parts_of_tensor(const char *name, size_t len);
+
 /* Of a file of a checkpoint directory whose name says it: optimizer.pt, rng_state_0.pth, trainer_state.json … */
 unsigned parts_of_member(const char *path);
 

@@ -4,6 +4,7 @@
 
 #include "format/dtype.h"
 #include "format/npz.h"
+#include "format/parts.h"
 #include "format/records.h"
 #include "format/safetensors.h"
 #include "format/tensors.h"
@@ -36,6 +37,7 @@ static int add_safetensor(void *arg, const struct safetensors_tensor *s)
 	if (s->ndim > 0)
 		memcpy(shape, s->shape, s->ndim * sizeof(*shape));
 	t.shape = shape;
+	ts->parts |= parts_of_tensor(t.name, t.name_len);
 	r = tensors_set_strides(ts, &t, false);
 	return r < 0 ? r : tensors_add(ts, &t);
 }

@@ -171,7 +171,7 @@ int labels_summary(struct expfs *ex, struct cred *cred, uint64_t version, json_t
 	if (r == 0)
 		r = labels_fault(ex, cred, &h, &fault);
 	if (r == 0)
-		*ret = json_pack("{s:b, s:o, s:o}", "read", 1, "parts", parts_json(h.parts), "label",
+		*ret = json_pack("{s:b, s:b, s:o, s:o}", "read", 1, "told", h.told, "parts", parts_json(h.parts), "label",
 				 fault ? reply_text(fault) : json_null());
 	return r;
 }

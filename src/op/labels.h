@@ -24,12 +24,11 @@ int labels_of_experiment(struct expfs *ex, struct cred *cred, uint64_t experimen
 /* Is what the file or directory of a tracked path holds told to who asks? To who may read it. */
 bool labels_may_know(struct db *db, struct cred *cred, const struct tracked_row *t);
 
-/* {"read": whether its weights were read yet, and then "parts": what a resume finds beside the model, "label": what is wrong
- * or null} of a complete version. */
+/* {"read": whether its weights were read yet, and then "told": whether they could be, "parts": what a resume finds beside the
+ * model, "label": what is wrong or null} of a complete version. */
 int labels_summary(struct expfs *ex, struct cred *cred, uint64_t version, json_t **ret);
 
-/* {"read": whether they were read yet, "model": identity in hex or null, "epoch": or null, "parts": […], "label": what is wrong or null,
- * "why": why the model is not told, or null} of a complete version. */
+/* The same with "model": identity in hex or null, "epoch": or null, "why": why the model is not told, or null. */
 int labels_entry(struct expfs *ex, uint64_t version, json_t **ret);
 
 #endif

@@ -19,7 +19,7 @@ static void put_weights(FILE *f, const json_t *weights)
 	else if (!json_is_true(json_object_get(weights, "read")))
 		fputs("<td><small>not read yet</small></td><td>", f);
 	else if (json_array_size(parts) == 0)
-		fputs("<td>weights alone</td><td>", f);
+		fprintf(f, "<td>%s</td><td>", json_is_true(json_object_get(weights, "told")) ? "weights alone" : "<small>cannot be told</small>");
 	else {
 		fputs("<td class=\"w\">", f);
 		out_names(f, parts);

@@ -22,7 +22,7 @@ static const char sample[] =
 	"   'points': [[0, 1.0], [5, 0.5], [6, 'nan'], [7, 0.75]]}]}]},"
 	" 'checkpoints': [{'branch': 'a', 'count': 3, 'list': [{'path': '/runs/a/step_7.pt', 'step': 7, 'time': '2026-12-01T10:00:00Z',"
 	"   'size': 2048, 'stored': 1024, 'complete': true, 'latest': true, 'off': false,"
-	"   'weights': {'read': true, 'parts': ['optimizer', 'rng-torch'], 'label': 'labelled step 7, holds step 5'}},"
+	"   'weights': {'read': true, 'told': true, 'parts': ['optimizer', 'rng-torch'], 'label': 'labelled step 7, holds step 5'}},"
 	"   {'path': '/runs/a/step_5.pt', 'step': 5, 'time': '2026-12-01T09:00:00Z', 'size': 2048, 'stored': 0, 'complete': false,"
 	"   'off': true, 'weights': null}]}],"
 	" 'selections': [{'selection': 'sel-12', 'name': 'best', 'branch': 'a', 'path': '/runs/a/step_5.pt', 'version': 1, 'held': true,"

@@ -77,6 +77,21 @@ static void members(void **state)
 	assert_false(member_holds_model("rng_state_0.pth"));
 }
 
+static void flat_names(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned parts;
+	} names[] = {
+		{ "optimizer.state.0.exp_avg", PART_OPTIMIZER }, { "optimizer", PART_OPTIMIZER }, { "Optim/m", PART_OPTIMIZER },
+		{ "adam_optimizer_state.m", PART_OPTIMIZER },	 { "model.optimizer.m", 0 },	  { "opt.decoder.weight", 0 },
+		{ "sampler.conv.weight", 0 },			 { "scaler.mean", 0 },		  { "", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_int_equal(parts_of_tensor(names[i].name, strlen(names[i].name)), names[i].parts);
+}
+
 static void check_epoch(const char *name, int64_t want)
 {
 	int64_t epoch = -1;
@@ -108,6 +123,7 @@ int main(void)
 		TEST("whose random numbers a state is of, the key says, those below, or its form", generators),
 		TEST("other pickles have none, and one that holds itself is read once", odd_ones),
 		TEST("names of files in a directory say what is in them", members),
+		TEST("of a flat list of tensors the optimizer is told", flat_names),
 		TEST("names tell epochs at the beginnings of words", epochs),
 	};
 
