@@ -2,12 +2,13 @@
 """browser.py PAGE [--shots PREFIX]: looks at a page in headless Chromium, on a telephone and on a desk, light and dark, and as printed.
 
 Prints one JSON object: "requests" (all that it asked for but itself), "errors" (of console, page and security policy), "elements"
-(how many there are of each tag), "text" (what is seen), and "looks": [{"width", "as": light, dark or print, "overflow": by how many pixels the page
-is wider than the window, "small": texts below 10 pixels, "pale": [texts with too little contrast]}]. With --shots also pictures,
+(how many there are of each tag), "text" (what is seen), and "looks": [{"width", "as": light, dark or print, "overflow": by how many
+pixels the page is wider than the window, "cut": [tables that are wider than their place], "small": texts below 10 pixels, "pale":
+[texts with too little contrast]}]. With --shots also pictures,
 PREFIX-WIDTH-light.png and so on. The protocol is that of the browser's developer tools, over a pipe."""
 import base64, json, os, pathlib, shutil, subprocess, sys, tempfile
 
-LOOKS = [(390, 844, "light"), (390, 844, "dark"), (1440, 900, "light"), (1440, 900, "dark"), (720, 1000, "print")]
+LOOKS = [(390, 844, "light"), (390, 844, "dark"), (1200, 900, "light"), (1440, 900, "light"), (1440, 900, "dark"), (720, 1000, "print")]
 
 MEASURE = """(() => {
   const seen = [...document.querySelectorAll('body *')].filter(e => e.checkVisibility() && !e.closest('svg') &&
@@ -20,6 +21,7 @@ MEASURE = """(() => {
   const contrast = e => { const a = light(parts(getComputedStyle(e).color)), b = light(ground(e));
       return (Math.max(a, b) + .05) / (Math.min(a, b) + .05); };
   return { overflow: document.documentElement.scrollWidth - innerWidth,
+           cut: [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel),
            small: seen.filter(e => parseFloat(getComputedStyle(e).fontSize) < 10).length,
            pale: seen.filter(e => contrast(e) < 4.5).slice(0, 5).map(e => e.textContent.slice(0, 40)) };
 })()"""

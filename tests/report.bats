@@ -228,7 +228,8 @@ seen = json.load(open(sys.argv[1]))
 assert seen["requests"] == [] and seen["errors"] == [], seen
 for look in seen["looks"]:
     assert look["overflow"] <= 0 and (look["small"] == 0 or look["as"] == "print") and look["pale"] == [], look
-assert [(l["width"], l["as"]) for l in seen["looks"]] == [(390, "light"), (390, "dark"), (1440, "light"), (1440, "dark"), (720, "print")]
+assert [(l["width"], l["as"]) for l in seen["looks"]] == [(390, "light"), (390, "dark"), (1200, "light"), (1440, "light"), (1440, "dark"),
+                                                          (720, "print")]
 assert "script" not in seen["elements"] and seen["elements"]["figure"] == 1 and seen["elements"]["circle"] == 3, seen["elements"]
 assert seen["elements"]["h1"] == 1 and seen["elements"]["table"] >= 5
 for text in ("Warnings", "step_11.pt", "Space", "Branches", "Experiments", "Metrics by step", "Checkpoints",
@@ -237,4 +238,31 @@ for text in ("Warnings", "step_11.pt", "Space", "Branches", "Experiments", "Metr
 assert seen["text"].index("Warnings") < seen["text"].index("Space") < seen["text"].index("Metrics by step")
 PY
     timeout 120 python3 "$EXPFS_SRCDIR/tests/browser.py" "$MNT/.expfs/report.html" 3>&- | grep -q "Selections"
+}
+
+@test "long paths push no column out of sight on a desk, and of equal curves each is to be seen" {
+    require_command chromium
+    local name long=a-run-with-a-long-name-as-sweeps-give-it-lr-0.0003-seed-1
+    for name in $long twin shorter; do
+        mkdir -p "$MNT/runs/$name/checkpoints"
+        save "$MNT/runs/$name/checkpoints/epoch=1-step=1000.safetensors" "{'x': w(1)}"
+        printf '{"step": %d, "loss": 0.5}\n' 1 2 3 >"$MNT/runs/$name/metrics.jsonl"
+    done
+    printf '{"step": %d, "loss": 0.5}\n' 1 2 >"$MNT/runs/shorter/metrics.jsonl"
+    rm -r "$MNT/runs/$long"
+    report "$SCRATCH/page.html" --store "$STORE" >/dev/null
+    timeout 120 python3 "$EXPFS_SRCDIR/tests/browser.py" "$SCRATCH/page.html" >"$SCRATCH/seen" 3>&-
+    python3 - "$SCRATCH" <<'PY'
+import json, re, sys
+seen, page = json.load(open(sys.argv[1] + "/seen")), open(sys.argv[1] + "/page.html").read()
+for look in seen["looks"]:
+    assert look["overflow"] <= 0 and (look["width"] < 1000 or look["cut"] == []), look
+names = re.findall("<li><svg.*?<bdi>(.*?)</bdi>", page)
+assert sorted(n[:6] for n in names) == ["a-run-", "shorte", "twin"], names
+first, second = [n for n in names if n != "shorter"]
+assert "; the same as " + first in seen["text"], seen["text"]
+dashes = ' style="stroke-dasharray:8 8;stroke-dashoffset:-8;stroke-linecap:butt"'
+lines = re.findall(r'<path class="s c(\d)"( style=[^>]*?)? d="M0', page)
+assert lines == [(str(names.index(first)), ""), (str(names.index(second)), dashes), (str(names.index("shorter")), "")], lines
+PY
 }

@@ -46,7 +46,7 @@ static void put_row(FILE *f, const json_t *c)
 	fputs("<tr><th scope=\"row\" class=\"n\">", f);
 	if (json_is_integer(step))
 		fprintf(f, "%" JSON_INTEGER_FORMAT, json_integer_value(step));
-	fputs("</th><td><code>", f);
+	fputs("</th><td class=\"p\"><code>", f);
 	out_name(f, out_get(c, "path"));
 	fputs("</code>", f);
 	put_mark(f, c, "latest", "latest");

@@ -13,6 +13,7 @@
 #define WIDTH 3600 /* of the box, in its own units */
 #define HEIGHT 1000
 #define CHARTS 32
+#define DASH 8
 #define POINTS_MAX (1u << 20) /* of one curve; more are not looked at */
 
 struct series {
@@ -23,6 +24,8 @@ struct series {
 	json_int_t first, end; /* steps: as doubles the largest are one more */
 	double low, high;
 	json_int_t odd; /* values that are not finite */
+	const struct series *as; /* the first one with the same points, or NULL; */
+	size_t place, equals;    /* among them, as many as there are */
 };
 
 struct chart {
@@ -85,6 +88,26 @@ static void span(struct chart *c, const struct series *s)
 	c->end = MAX(c->end, s->end);
 }
 
+static bool is_equal(const struct series *a, const struct series *b)
+{
+	if (a->n == 0 || a->n != b->n || a->odd != b->odd)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (a->v[i].x != b->v[i].x || (a->v[i].y != b->v[i].y && !(isnan(a->v[i].y) && isnan(b->v[i].y))))
+			return false;
+	return true;
+}
+
+static void find_equals(struct chart *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		for (size_t j = 0; j < i && !c->v[i].as; j++)
+			if (!c->v[j].as && is_equal(&c->v[j], &c->v[i])) {
+				c->v[i].as = &c->v[j];
+				c->v[i].place = ++c->v[j].equals;
+			}
+}
+
 static int chart_make(const json_t *report, const json_t *curve, struct chart *c)
 {
 	const json_t *branches = json_object_get(json_object_get(report, "curves"), "branches"), *j;
@@ -109,12 +132,17 @@ static int chart_make(const json_t *report, const json_t *curve, struct chart *c
 	axis_make(c->low, c->high, AXIS_VALUES, &c->y);
 	for (i = 0; i < c->n; i++)
 		c->v[i].n = thin(c->v[i].v, c->v[i].n, c->x.lo, c->x.hi, PAGE_COLUMNS);
+	find_equals(c);
 	return 0;
 }
 
-static void put_style(FILE *f, size_t style)
+/* Of equal ones the first is drawn whole, and on it of each other one the dashes that are its own. */
+static void put_style(FILE *f, const struct series *s)
 {
-	fprintf(f, "s c%zu%s", style % PAGE_COLOURS, style < PAGE_COLOURS ? "" : " d");
+	fprintf(f, "<path class=\"s c%zu%s\"", s->style % PAGE_COLOURS, s->style < PAGE_COLOURS ? "" : " d");
+	if (s->as)
+		fprintf(f, " style=\"stroke-dasharray:%d %zu;stroke-dashoffset:-%zu;stroke-linecap:butt\"", DASH,
+			DASH * s->as->equals, DASH * s->place);
 }
 
 static int x_of(const struct chart *c, const struct thin_point *p)
@@ -132,9 +160,8 @@ static void put_line(FILE *f, const struct chart *c, const struct series *s)
 	int x = 0, y = 0;
 	bool pen = false;
 
-	fputs("<path class=\"", f);
-	put_style(f, s->style);
-	fputs("\" d=\"", f);
+	put_style(f, s);
+	fputs(" d=\"", f);
 	for (size_t i = 0; i < s->n; i++) {
 		bool gap = isnan(s->v[i].y);
 		int to_x = x_of(c, &s->v[i]), to_y = gap ? 0 : y_of(c, &s->v[i]);
@@ -187,8 +214,27 @@ static void put_marks(FILE *f, const char *class, const struct axis *a, bool dow
 	fputs("</div>\n", f);
 }
 
+static double length(const struct series *s)
+{
+	return s->n > 0 ? s->v[s->n - 1].x - s->v[0].x : 0;
+}
+
+/* So that one that has the same values for a while is not covered. */
+static void longest_first(const struct chart *c, const struct series *ret[static PAGE_STYLES])
+{
+	for (size_t i = 0; i < c->n; i++) {
+		size_t at = i;
+
+		for (; at > 0 && length(ret[at - 1]) < length(&c->v[i]); at--)
+			ret[at] = ret[at - 1];
+		ret[at] = &c->v[i];
+	}
+}
+
 static void put_box(FILE *f, const struct chart *c)
 {
+	const struct series *order[PAGE_STYLES];
+
 	put_marks(f, "y", &c->y, true);
 	fprintf(f, "<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\">\n<title>", WIDTH, HEIGHT);
 	out_text(f, c->name);
@@ -200,9 +246,10 @@ static void put_box(FILE *f, const struct chart *c)
 	out_number(f, c->high);
 	fputs("</title>\n", f);
 	put_grid(f, c);
+	longest_first(c, order);
 	for (size_t i = 0; i < c->n; i++) {
-		put_line(f, c, &c->v[i]);
-		put_dots(f, c, &c->v[i]);
+		put_line(f, c, order[i]);
+		put_dots(f, c, order[i]);
 	}
 	fputs("</svg>\n", f);
 	put_marks(f, "x", &c->x, false);
@@ -227,16 +274,25 @@ static void put_extent(FILE *f, const struct series *s)
 	}
 }
 
+static void put_as(FILE *f, const struct series *as)
+{
+	if (!as)
+		return;
+	fputs("; the same as ", f);
+	out_name(f, as->name ? as->name : "");
+}
+
 static void put_legend(FILE *f, const struct chart *c)
 {
 	fputs("<ul class=\"legend\">\n", f);
 	for (size_t i = 0; i < c->n; i++) {
-		fputs("<li><svg viewBox=\"0 0 28 8\" aria-hidden=\"true\"><path class=\"", f);
-		put_style(f, c->v[i].style);
-		fputs("\" d=\"M2 4h24\"/></svg> <span>", f);
+		fputs("<li><svg viewBox=\"0 0 28 8\" aria-hidden=\"true\">", f);
+		put_style(f, &c->v[i]);
+		fputs(" d=\"M2 4h24\"/></svg> <span>", f);
 		out_name(f, c->v[i].name ? c->v[i].name : "");
 		fputs(" <small>", f);
 		put_extent(f, &c->v[i]);
+		put_as(f, c->v[i].as);
 		fputs("</small></span></li>\n", f);
 	}
 	fputs("</ul>\n", f);

@@ -46,6 +46,7 @@ const char page_style[] =
 	"tbody th{font-weight:600}\n"
 	"th.n,td.n,time,.scroll code{white-space:nowrap}\n"
 	".n{text-align:right}\n"
+	".scroll .p code{white-space:normal;overflow-wrap:anywhere}.p{min-width:15rem}\n"
 	".w{min-width:13rem}strong.w{display:block}\n"
 	".group th{background:var(--box);font-weight:400}\n"
 	".space{max-width:44rem}\n"
@@ -86,4 +87,4 @@ const char page_style[] =
 	".legend svg{flex:none;width:28px;height:8px;margin-top:.4rem}\n"
 	"@media print{.graph{max-height:none;overflow:visible}.scroll{overflow:visible}section,.chart,tr{break-inside:avoid-page}"
 	"section{break-inside:auto}body{font-size:10pt}table{font-size:8.5pt}code,small{font-size:.9em}th,td{padding:.3rem .4rem}"
-	".w{min-width:0}.scroll code,.scroll time{white-space:normal;overflow-wrap:anywhere}}\n";
+	".w,.p{min-width:0}.graph ol{min-width:0;flex:1}.scroll code,.scroll time{white-space:normal;overflow-wrap:anywhere}}\n";

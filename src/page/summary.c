@@ -98,7 +98,7 @@ static void put_checkpoint(FILE *f, const json_t *c)
 		fputs("<td>none</td>", f);
 		return;
 	}
-	fputs("<td>", f);
+	fputs("<td class=\"p\">", f);
 	if (json_is_integer(step))
 		fprintf(f, "<b>step %" JSON_INTEGER_FORMAT "</b>", json_integer_value(step));
 	if (*out_get(c, "metric")) {
@@ -109,7 +109,7 @@ static void put_checkpoint(FILE *f, const json_t *c)
 	}
 	if (*out_get(c, "selection"))
 		fputs(" <em>selected</em>", f);
-	fputs("<br><code>", f);
+	fputs(json_is_integer(step) || *out_get(c, "metric") || *out_get(c, "selection") ? "<br><code>" : "<code>", f);
 	out_name(f, out_get(c, "path"));
 	fputs("</code></td>", f);
 }
