@@ -6,6 +6,7 @@ libexpfs_a_SOURCES += \
 	src/format/window.c src/format/window.h \
 	src/format/zip.c src/format/zip.h \
 	src/format/safetensors.c src/format/safetensors.h \
+	src/format/safetensors_json.c src/format/safetensors_json.h \
 	src/format/parquet.c src/format/parquet.h \
 	src/format/hdf5.c src/format/hdf5.h \
 	src/format/whole.c src/format/whole.h \

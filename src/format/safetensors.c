@@ -23,277 +23,19 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "format/utf8.h"
+#include "format/safetensors_json.h"
 #include "util/util.h"
 
 #define HEADER_MAX 100000000u
 #define LENGTH_LEN 8u
-#define DEPTH_MAX 32
-#define WORD_MAX 24u
 
 struct header {
-	struct window *w;
-	uint64_t at, end;         /* what is not yet in the chunk */
-	const uint8_t *p, *p_end; /* the chunk: valid until the next one is read */
+	struct stream s;
 	uint64_t data_size;
-	uint64_t begins, ends;    /* sums of hashes */
+	uint64_t begins, ends; /* sums of hashes */
 	const struct safetensors_reader *reader;
 	char *name; /* of SAFETENSORS_NAME_MAX + 1 bytes; with a reader only */
 };
-
-/* The keys that matter and the dtypes are short: longer strings are cut. */
-struct word {
-	char text[WORD_MAX + 1];
-	size_t len;
-};
-
-static int bad_json(struct header *h)
-{
-	return window_bad(h->w, "safetensors header does not parse");
-}
-
-/* The next byte, not taken; or an error. */
-static int peek(struct header *h)
-{
-	if (h->p == h->p_end) {
-		size_t n = (size_t)MIN(h->end - h->at, WINDOW_SIZE);
-		int r;
-
-		if (n == 0)
-			return bad_json(h);
-		r = window_get(h->w, h->at, n, &h->p);
-		if (r < 0)
-			return r;
-		h->p_end = h->p + n;
-		h->at += n;
-	}
-	return *h->p;
-}
-
-static int take(struct header *h)
-{
-	int c = peek(h);
-
-	if (c >= 0)
-		h->p++;
-	return c;
-}
-
-static bool is_space(int c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* The next byte that is no space, not taken. */
-static int peek_token(struct header *h)
-{
-	int c;
-
-	while (is_space(c = peek(h)))
-		h->p++;
-	return c;
-}
-
-static int take_token(struct header *h, char wanted)
-{
-	int c = peek_token(h);
-
-	if (c < 0)
-		return c;
-	if (c != wanted)
-		return bad_json(h);
-	h->p++;
-	return 0;
-}
-
-/* Inside of [] or {}: 1 if another element follows, 0 at the closing byte,
- * which is taken. */
-static int more(struct header *h, char close, bool first)
-{
-	int c = peek_token(h);
-
-	if (c < 0)
-		return c;
-	if (c == close) {
-		h->p++;
-		return 0;
-	}
-	if (first)
-		return 1;
-	if (c != ',')
-		return bad_json(h);
-	h->p++;
-	c = peek_token(h);
-	if (c < 0)
-		return c;
-	return c == close ? bad_json(h) : 1;
-}
-
-static bool is_hex(int c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-/* What follows a backslash; the UTF-16 unit that it stands for, or an error. */
-static int take_escape(struct header *h)
-{
-	static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-	int c = take(h), unit = 0;
-	const char *name;
-
-	if (c < 0)
-		return c;
-	if (c == 'u') {
-		for (int i = 0; i < 4; i++) {
-			c = take(h);
-			if (c < 0)
-				return c;
-			if (!is_hex(c))
-				return bad_json(h);
-			unit = unit << 4 | (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-		}
-		return unit;
-	}
-	name = memchr(names, c, sizeof(names) - 1);
-	return name ? bytes[name - names] : bad_json(h);
-}
-
-/* A string. Escapes are checked and stand for '\' in the word, which no key
- * that matters has. */
-static int take_string(struct header *h, struct word *ret)
-{
-	int r = take_token(h, '"');
-
-	ret->len = 0;
-	while (r == 0) {
-		int c = take(h);
-
-		if (c < 0)
-			return c;
-		if (c == '"')
-			break;
-		if (c < ' ')
-			return bad_json(h);
-		if (c == '\\' && (r = take_escape(h)) > 0)
-			r = 0;
-		if (ret->len < WORD_MAX)
-			ret->text[ret->len++] = (char)c;
-	}
-	ret->text[ret->len] = '\0';
-	return r;
-}
-
-/* A string for the reader, whole and with its escapes undone, into h->name.
- * Halves of a pair of surrogates are put together where both are escapes. */
-static int take_name(struct header *h, size_t *ret_len)
-{
-	uint8_t *name = (uint8_t *)h->name;
-	int r = take_token(h, '"'), c, high = 0;
-	size_t n = 0;
-
-	while (r == 0) {
-		c = take(h);
-		if (c < 0)
-			return c;
-		if (c == '"')
-			break;
-		if (c < ' ')
-			return bad_json(h);
-		if (n > SAFETENSORS_NAME_MAX - UTF8_MAX)
-			return window_bad(h->w, "tensor of too long a name");
-		if (c != '\\') {
-			name[n++] = (uint8_t)c;
-			high = 0;
-			continue;
-		}
-		c = take_escape(h);
-		if (c < 0)
-			return c;
-		if (high && c >= 0xdc00 && c < 0xe000) {
-			n -= 3; /* what the high half alone became */
-			c = 0x10000 + ((high - 0xd800) << 10) + (c - 0xdc00);
-		}
-		high = c >= 0xd800 && c < 0xdc00 ? c : 0;
-		n += utf8_put((char *)name + n, (uint32_t)c);
-	}
-	name[n] = '\0';
-	*ret_len = n;
-	return r;
-}
-
-static int take_u64(struct header *h, uint64_t *ret)
-{
-	uint64_t v = 0;
-	int c = peek_token(h);
-	size_t n;
-
-	for (n = 0; c >= '0' && c <= '9'; n++) {
-		if ((n > 0 && v == 0) || __builtin_mul_overflow(v, 10u, &v) ||
-		    __builtin_add_overflow(v, (unsigned)(c - '0'), &v))
-			return bad_json(h);
-		h->p++;
-		c = peek(h);
-	}
-	if (c < 0)
-		return c;
-	if (n == 0)
-		return bad_json(h);
-	*ret = v;
-	return 0;
-}
-
-static int skip_value(struct header *h, int depth);
-
-static int skip_list(struct header *h, int depth, char open, char close)
-{
-	struct word key;
-	int r = take_token(h, open), go;
-
-	for (bool first = true; r == 0; first = false) {
-		go = more(h, close, first);
-		if (go <= 0)
-			return go;
-		if (open == '{') {
-			r = take_string(h, &key);
-			if (r == 0)
-				r = take_token(h, ':');
-		}
-		if (r == 0)
-			r = skip_value(h, depth + 1);
-	}
-	return r;
-}
-
-/* A number, true, false or null: their letters, in no strict order. */
-static int skip_bare(struct header *h)
-{
-	static const char letters[] = "+-.0123456789Eaeflnrstu";
-	int c, n = 0;
-
-	while ((c = peek(h)) > 0 && strchr(letters, c)) {
-		h->p++;
-		n++;
-	}
-	if (c < 0)
-		return c;
-	return n ? 0 : bad_json(h);
-}
-
-static int skip_value(struct header *h, int depth)
-{
-	struct word text;
-	int c = peek_token(h);
-
-	if (c < 0)
-		return c;
-	if (depth == DEPTH_MAX)
-		return bad_json(h);
-	if (c == '{')
-		return skip_list(h, depth, '{', '}');
-	if (c == '[')
-		return skip_list(h, depth, '[', ']');
-	return c == '"' ? take_string(h, &text) : skip_bare(h);
-}
 
 /* Bits of an element; 0 for a type that is not known here. */
 static unsigned dtype_bits(const char *dtype)
@@ -317,7 +59,7 @@ static unsigned dtype_bits(const char *dtype)
 
 struct tensor {
 	unsigned seen; /* of its fields */
-	struct word dtype;
+	struct stream_word dtype;
 	uint64_t elements, begin, end;
 	uint64_t shape[SAFETENSORS_DIMS_MAX];
 	size_t ndim; /* may be more than there is room for */
@@ -328,17 +70,17 @@ enum { DTYPE = 1, SHAPE = 2, OFFSETS = 4, ALL_FIELDS = 7 };
 static int take_shape(struct header *h, struct tensor *t)
 {
 	uint64_t n;
-	int r = take_token(h, '['), go;
+	int r = stream_take(&h->s, '['), go;
 
 	t->elements = 1;
 
 	for (bool first = true; r == 0; first = false) {
-		go = more(h, ']', first);
+		go = stream_more(&h->s, ']', first);
 		if (go <= 0)
 			return go;
-		r = take_u64(h, &n);
+		r = stream_take_u64(&h->s, &n);
 		if (r == 0 && __builtin_mul_overflow(t->elements, n, &t->elements))
-			return window_bad(h->w, "tensor of too many elements");
+			return window_bad(h->s.w, "tensor of too many elements");
 		if (t->ndim < SAFETENSORS_DIMS_MAX)
 			t->shape[t->ndim] = n;
 		t->ndim++;
@@ -348,15 +90,15 @@ static int take_shape(struct header *h, struct tensor *t)
 
 static int take_offsets(struct header *h, uint64_t *ret_begin, uint64_t *ret_end)
 {
-	int r = take_token(h, '[');
+	int r = stream_take(&h->s, '[');
 
 	if (r == 0)
-		r = take_u64(h, ret_begin);
+		r = stream_take_u64(&h->s, ret_begin);
 	if (r == 0)
-		r = take_token(h, ',');
+		r = stream_take(&h->s, ',');
 	if (r == 0)
-		r = take_u64(h, ret_end);
-	return r == 0 ? take_token(h, ']') : r;
+		r = stream_take_u64(&h->s, ret_end);
+	return r == 0 ? stream_take(&h->s, ']') : r;
 }
 
 /* splitmix64 */
@@ -370,12 +112,12 @@ static uint64_t hash(uint64_t x)
 
 static int take_field(struct header *h, struct tensor *t)
 {
-	struct word key;
+	struct stream_word key;
 	unsigned field = 0;
-	int r = take_string(h, &key);
+	int r = stream_take_string(&h->s, &key);
 
 	if (r == 0)
-		r = take_token(h, ':');
+		r = stream_take(&h->s, ':');
 	if (r < 0)
 		return r;
 	if (strcmp(key.text, "dtype") == 0)
@@ -385,26 +127,26 @@ static int take_field(struct header *h, struct tensor *t)
 	else if (strcmp(key.text, "data_offsets") == 0)
 		field = OFFSETS;
 	if (t->seen & field)
-		return bad_json(h);
+		return stream_bad(&h->s);
 	t->seen |= field;
 	switch (field) {
 	case DTYPE:
-		return take_string(h, &t->dtype);
+		return stream_take_string(&h->s, &t->dtype);
 	case SHAPE:
 		return take_shape(h, t);
 	case OFFSETS:
 		return take_offsets(h, &t->begin, &t->end);
 	default:
-		return skip_value(h, 0);
+		return stream_skip(&h->s);
 	}
 }
 
 static int tell_tensor(struct header *h, const struct tensor *t, size_t name_len, unsigned bits)
 {
-	uint64_t data = h->w->size - h->data_size;
+	uint64_t data = h->s.w->size - h->data_size;
 
 	if (t->ndim > SAFETENSORS_DIMS_MAX)
-		return window_bad(h->w, "tensor of too many dimensions");
+		return window_bad(h->s.w, "tensor of too many dimensions");
 	return h->reader->tensor(h->reader->arg, &(struct safetensors_tensor){
 							 .name = h->name,
 							 .name_len = name_len,
@@ -423,11 +165,11 @@ static int check_tensor(struct header *h, const struct tensor *t, size_t name_le
 	uint64_t n;
 
 	if (t->seen != ALL_FIELDS)
-		return bad_json(h);
+		return stream_bad(&h->s);
 	if (t->begin > t->end || t->end > h->data_size)
-		return window_bad(h->w, "tensor outside of the file");
+		return window_bad(h->s.w, "tensor outside of the file");
 	if (bits && (__builtin_mul_overflow(t->elements, bits, &n) || n % 8 != 0 || n / 8 != t->end - t->begin))
-		return window_bad(h->w, "tensor whose shape does not give its length");
+		return window_bad(h->s.w, "tensor whose shape does not give its length");
 	h->begins += hash(t->begin);
 	h->ends += hash(t->end);
 	return h->reader ? tell_tensor(h, t, name_len, bits) : 0;
@@ -436,10 +178,10 @@ static int check_tensor(struct header *h, const struct tensor *t, size_t name_le
 static int take_tensor(struct header *h, size_t name_len)
 {
 	struct tensor t = { .seen = 0 };
-	int r = take_token(h, '{'), go;
+	int r = stream_take(&h->s, '{'), go;
 
 	for (bool first = true; r == 0; first = false) {
-		go = more(h, '}', first);
+		go = stream_more(&h->s, '}', first);
 		if (go < 0)
 			return go;
 		if (go == 0)
@@ -452,24 +194,24 @@ static int take_tensor(struct header *h, size_t name_len)
 /* The metadata are to have strings only: others are of no interest here. */
 static int take_metadata(struct header *h)
 {
-	struct word key, value;
-	int r = take_token(h, '{'), go;
+	struct stream_word key, value;
+	int r = stream_take(&h->s, '{'), go;
 
 	for (bool first = true; r == 0; first = false) {
-		go = more(h, '}', first);
+		go = stream_more(&h->s, '}', first);
 		if (go <= 0)
 			return go;
-		r = take_string(h, &key);
+		r = stream_take_string(&h->s, &key);
 		if (r == 0)
-			r = take_token(h, ':');
+			r = stream_take(&h->s, ':');
 		if (r == 0)
-			r = peek_token(h);
+			r = stream_peek(&h->s);
 		if (r == '"') {
-			r = take_string(h, &value);
+			r = stream_take_string(&h->s, &value);
 			if (r == 0)
 				r = h->reader->metadata(h->reader->arg, key.text, value.text);
 		} else if (r >= 0) {
-			r = skip_value(h, 0);
+			r = stream_skip(&h->s);
 		}
 	}
 	return r;
@@ -477,51 +219,46 @@ static int take_metadata(struct header *h)
 
 static int take_entry(struct header *h)
 {
-	struct word key;
+	struct stream_word key;
 	const char *name = key.text;
 	size_t len;
 	int r;
 
 	if (h->reader) {
-		r = take_name(h, &len);
+		r = stream_take_name(&h->s, h->name, &len);
 		name = h->name;
 	} else {
-		r = take_string(h, &key);
+		r = stream_take_string(&h->s, &key);
 		len = key.len;
 	}
 	if (r == 0)
-		r = take_token(h, ':');
+		r = stream_take(&h->s, ':');
 	if (r < 0)
 		return r;
 	if (len != strlen("__metadata__") || memcmp(name, "__metadata__", len) != 0)
 		return take_tensor(h, len);
-	return h->reader && peek_token(h) == '{' ? take_metadata(h) : skip_value(h, 0);
+	return h->reader && stream_peek(&h->s) == '{' ? take_metadata(h) : stream_skip(&h->s);
 }
 
 static int take_header(struct header *h)
 {
-	int r = take_token(h, '{'), c, go;
+	int r = stream_take(&h->s, '{'), go;
 
 	for (bool first = true; r == 0; first = false) {
-		go = more(h, '}', first);
+		go = stream_more(&h->s, '}', first);
 		if (go < 0)
 			return go;
 		if (go == 0)
 			break;
 		r = take_entry(h);
 	}
-	while (r == 0 && (h->p < h->p_end || h->at < h->end)) {
-		c = take(h);
-		if (!is_space(c))
-			return c < 0 ? c : bad_json(h);
-	}
-	return r;
+	return r == 0 ? stream_end(&h->s) : r;
 }
 
 int safetensors_each(struct window *w, const struct safetensors_reader *reader)
 {
 	_cleanup_free_ char *name = reader ? malloc(SAFETENSORS_NAME_MAX + 1) : NULL;
-	struct header h = { .w = w, .reader = reader, .name = name };
+	struct header h = { .s.w = w, .reader = reader, .name = name };
 	const uint8_t *p;
 	uint64_t n;
 	int r;
@@ -536,9 +273,9 @@ int safetensors_each(struct window *w, const struct safetensors_reader *reader)
 		return window_bad(w, "safetensors header over 100 MB");
 	if (n > w->size - LENGTH_LEN)
 		return window_bad(w, "ends in its safetensors header");
-	h.at = LENGTH_LEN;
-	h.end = LENGTH_LEN + n;
-	h.data_size = w->size - h.end;
+	h.s.at = LENGTH_LEN;
+	h.s.end = LENGTH_LEN + n;
+	h.data_size = w->size - h.s.end;
 	r = take_header(&h);
 	if (r < 0)
 		return r;
