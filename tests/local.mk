@@ -83,6 +83,7 @@ bats_tests = \
 	tests/control.bats \
 	tests/gate.bats \
 	tests/fsck_tree.bats \
+	tests/power_synced.bats \
 	tests/power_experiments.bats \
 	tests/load.bats \
 	tests/load_checkpoints.bats \

@@ -1,43 +1,7 @@
-# The power fails: the store's disk loses what was not synced. What fsync acknowledged is there; any other file is
-# one of its own states, whole.
+# The power fails: the store's disk loses what was not synced. Any file is one of its own states, whole. What was synced:
+# power_synced.bats.
 
 load power
-
-# came PATH FILE: the disk had the bytes of FILE when the power failed, for the keeper was faster than the test, as on a
-# machine that stands still for some seconds: then PATH must have them, and there is nothing more to see.
-came() {
-    grep -q "$(sha256sum <"$2" | cut -c -64)" "$SCRATCH/on_disk" || return 1
-    cmp "$1" "$2"
-}
-
-came_bytes() { # PATH SIZE SEED
-    bytes "$SCRATCH/new" "$2" "$3"
-    came "$1" "$SCRATCH/new"
-}
-
-is_bytes() { # PATH SIZE SEED
-    bytes "$SCRATCH/wanted" "$2" "$3"
-    cmp "$SCRATCH/wanted" "$1"
-}
-
-# Runs the Python program that it is given, in D. fail() in it: names are on the disk, contents are not, and the disk
-# takes no more.
-program() {
-    python3 - "$D" "$SCRATCH/disk" <<EOF
-import fcntl, os, struct, subprocess, sys, time
-os.chdir(sys.argv[1])
-def sync(path):
-    fd = os.open(path, os.O_RDONLY); os.fsync(fd); os.close(fd)
-def fail():
-    sync("other")
-    fcntl.ioctl(os.open(sys.argv[2], os.O_RDONLY), 0x8004587d, struct.pack("I", 2))
-$(cat)
-EOF
-}
-
-is_only() { # PATH SIZE LETTER
-    equal "$(stat -c %s "$1") $(tr -d "$3" <"$1" | wc -c)" "$2 0" "size of $1, and bytes that are not $3"
-}
 
 @test "a checkpoint that was renamed over another without fsync is the other one after a power cut" {
     bytes "$D/latest.pt" 3000000 1
@@ -130,18 +94,6 @@ is_only() { # PATH SIZE LETTER
     came_bytes "$D/b" 3000000 2 || not test -e "$D/b"
 }
 
-@test "what fsync acknowledged is there, and so is what was closed before an fsync of its directory" {
-    bytes "$D/synced" 3000000 1
-    sync "$D/synced"
-    bytes "$D/beside" 2000000 2
-    sync "$D"
-    bytes "$D/synced" 1000000 3
-    sync "$D/synced"
-    power_cut
-    is_bytes "$D/synced" 1000000 3
-    is_bytes "$D/beside" 2000000 2
-}
-
 @test "what was closed is on the disk some seconds later" {
     bytes "$D/step_1.pt" 3000000 1
     bytes "$D/tmp" 3000000 2
@@ -150,118 +102,6 @@ is_only() { # PATH SIZE LETTER
     sleep 3 # and the names
     power_cut
     is_bytes "$D/step_1.pt" 3000000 2
-}
-
-@test "what was synced in place stays, when it was shared, sealed or copied before" {
-    python3 - "$D" <<'PY'
-import os, sys
-os.chdir(sys.argv[1])
-def sync(fd): os.fsync(fd)
-def make(name, data):
-    with open(name, "wb") as f: f.write(data); f.flush(); os.fsync(f.fileno())
-one = os.urandom(1000000)
-make("db", one); make("twin", one)                  # one content for both
-fd = os.open("db", os.O_RDWR); os.pwrite(fd, b"row", 5000); os.fsync(fd)   # copied, changed in place, synced
-make("own", os.urandom(500000))
-own = os.open("own", os.O_RDWR); os.pwrite(own, b"row", 5000); os.fsync(own)  # changed in place
-os.pwrite(fd, b"xxx", 9000)
-PY
-    bytes "$D/log" 1000 1
-    sync_all
-    echo line >>"$D/log"
-    sync "$D/log"
-    sync_names
-    power_cut
-    python3 - "$D" <<'PY'
-import os, sys
-os.chdir(sys.argv[1])
-for name in "db", "own":
-    data = open(name, "rb").read()
-    assert data[5000:5003] == b"row", (name, data[5000:5003])
-assert len(open("twin", "rb").read()) == 1000000
-assert open("log", "rb").read().endswith(b"line\n")
-PY
-}
-
-@test "a content that was synced is there after its file became shared with one that was not" {
-    bytes "$D/a.pt" 3000000 1
-    python3 - "$D/a.pt" "$D/b.pt" <<'PY'
-import os, sys
-data = open(sys.argv[1], "rb").read()
-with open(sys.argv[2], "wb") as f: f.write(data); f.flush(); os.fsync(f.fileno())
-PY
-    sync_names
-    power_cut
-    is_bytes "$D/b.pt" 3000000 1
-}
-
-@test "a file that is synced keeps its second name, and one that was exchanged its first, through a power cut" {
-    bytes "$D/a" 1000000 1
-    sync_all
-    bytes "$D/new" 1000000 2
-    python3 - "$D" <<'PY'
-import ctypes, os, sys
-os.chdir(sys.argv[1])
-os.link("new", "second")
-open("other2", "w").write("x" * 100000)
-assert ctypes.CDLL(None).renameat2(-100, b"other2", -100, b"a", 2) == 0
-PY
-    sync_names
-    power_cut
-    is_bytes "$D/new" 1000000 2
-    is_bytes "$D/second" 1000000 2
-    is_bytes "$D/other2" 1000000 1
-    equal "$(tr -d x <"$D/a" | wc -c) $(wc -c <"$D/a")" "0 100000"
-}
-
-@test "a file that was emptied and synced does not get back what it had before that" {
-    bytes "$D/a" 300000 1
-    sync_all
-    truncate -s 0 "$D/a"
-    sync "$D/a"
-    bytes "$D/a" 300000 2
-    sync_names
-    power_cut
-    equal "$(stat -c %s "$D/a")" 0
-}
-
-@test "a file that was emptied, and its directory synced, does not get back what it had before that" {
-    bytes "$D/a" 300000 1
-    sync_all
-    truncate -s 0 "$D/a"
-    sync "$D"
-    bytes "$D/a" 300000 2
-    sync_names
-    power_cut
-    equal "$(stat -c %s "$D/a")" 0
-}
-
-@test "a file that was synced before its end was written, and replaced, is what the disk has of it, and the store is sound" {
-    python3 - "$D/a" <<'PY'
-import os, sys
-with open(sys.argv[1], "wb") as f:
-    f.write(b"x" * 100000); f.flush(); os.fsync(f.fileno()); f.write(b"y" * 100000)
-PY
-    bytes "$D/b" 300000 2
-    mv "$D/b" "$D/a"
-    sync_names
-    power_cut
-    umount_store
-    "$EXPFS" fsck "$STORE"
-    mount_store
-    equal "$(head -c 100000 "$D/a" | tr -d x | wc -c)" 0
-}
-
-@test "a file that shares its content is appended to and renamed: what was synced of it is there" {
-    bytes "$D/a" 300000 1
-    bytes "$D/b" 300000 1
-    sync_all
-    echo more >>"$D/a"
-    mv "$D/a" "$D/c"
-    sync_names
-    power_cut
-    head -c 300000 "$D/c" >"$SCRATCH/head"
-    is_bytes "$SCRATCH/head" 300000 1
 }
 
 @test "a file that is rewritten and renamed is the new one under the new name" {
@@ -273,17 +113,6 @@ PY
     power_cut
     is_bytes "$D/c" 300000 2
     not test -e "$D/a"
-}
-
-@test "an exchange with a file that must be synced first leaves no garbage" {
-    bytes "$D/a" 300000 1
-    sync_all
-    bytes "$D/a" 300000 2
-    sync "$D"
-    bytes "$D/b" 300000 3
-    python3 -c 'import ctypes,sys; assert ctypes.CDLL(None).renameat2(-100, sys.argv[1].encode(), -100, sys.argv[2].encode(), 2) == 0' "$D/a" "$D/b"
-    umount_store
-    "$EXPFS" fsck "$STORE"
 }
 
 @test "a save in the midst of which its directory was synced, and that was renamed over another, is the other one" {
@@ -321,18 +150,6 @@ PY
     power_cut
     is_only "$D/latest.pt" 3000000 A
     is_only "$D/last.pt" 3000000 A
-}
-
-@test "a file that its directory was synced with is there, though it was being written" {
-    program <<'PY'
-f = open("new", "wb", buffering=0)
-f.write(b"A" * 1000); sync("."); f.write(b"B" * 1000)
-g = open("old", "wb"); g.close(); sync(".")
-fail()
-PY
-    power_cut
-    equal "$(head -c 1000 "$D/new" | tr -d A | wc -c) $(stat -c %s "$D/old")" "0 0"
-    (($(stat -c %s "$D/new") >= 1000))
 }
 
 @test "a file that was changed in place, closed and renamed over another is as it was closed, or the other one" {
@@ -412,34 +229,6 @@ PY
     test -e "$D/done"
     came "$D/new.pt" "$SCRATCH/new" || not test -e "$D/new.pt"
     came "$D/config.yaml" "$SCRATCH/config" || not test -e "$D/config.yaml"
-}
-
-@test "on a full disk what was synced of a file that is copied to be changed is not given up" {
-    umount_store
-    loop_disk small 120
-    STORE=$SCRATCH/small/store
-    store_init
-    mount_store
-    program <<'PY'
-for name in "app.db", "backup.db": open(name, "wb").write(b"A" * 3000000)
-open("other", "w").write("settled")
-sync("app.db"); sync(".")
-f = open("app.db", "r+b", buffering=0); f.write(b"B")
-g = open("fill", "wb", buffering=0)
-try:
-    while True: g.write(b"z" * 1000000)
-except OSError as e:
-    assert e.errno == 28, e
-os.unlink("fill")
-sys.argv[2] = sys.argv[2][:-len("disk")] + "small"
-fail()
-PY
-    kill_daemon
-    fusermount3 -uz "$MNT"
-    wait_until umount "$SCRATCH/small"
-    mount -o loop "$SCRATCH/small.img" "$SCRATCH/small"
-    mount_store
-    equal "$(stat -c %s "$D/app.db") $(tail -c 2999999 "$D/app.db" | tr -d A | wc -c)" "3000000 0"
 }
 
 @test "a log that is open when it is replaced, and the power fails, is there again, and the store is sound at once" {
