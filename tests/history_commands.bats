@@ -35,12 +35,41 @@ load history
     EXPFS_STORE=$STORE "$EXPFS" history /runs/r/step_7.pt | grep -q complete
 }
 
+@test "of a path whose versions were forgotten, is not whole or not closed yet no command says that it had none" {
+    local c
+    save_dir "$R/checkpoint-5" 1
+    rm -r "$R/checkpoint-5"
+    "$EXPFS" forget "$R/checkpoint-5" >/dev/null 3>&-
+    for c in history forget restore show verify select; do
+        refused 1 "$EXPFS" $c "$R/checkpoint-5"
+        equal "$MESSAGE" "expfs: /runs/r/checkpoint-5: is not there, and has no version: it had none, or they were forgotten; look for another spelling"
+    done
+    mkdir "$R/checkpoint-6"
+    refused 1 "$EXPFS" history "$R/checkpoint-6"
+    equal "$MESSAGE" "expfs: /runs/r/checkpoint-6: was not complete yet; expfs status says what it lacks"
+    exec 7>"$R/last.pt"
+    refused 1 "$EXPFS" history "$R/last.pt" 7>&-
+    exec 7>&-
+    equal "$MESSAGE" "expfs: /runs/r/last.pt: has no version yet: nobody has closed it who wrote it; wait for that"
+}
+
+@test "latest and best, where there is no file or selection of that name, are told as the views that they may be meant for" {
+    local name
+    save "$R/step_1.pt" 1
+    for name in latest best; do
+        cd "$R"
+        refused 1 "$EXPFS" select "$name"
+        equal "${MESSAGE#*spelling; }" "no selection has that name; that of the checkpoints in a directory is .expfs/$name there"
+    done
+}
+
 @test "expfs history, restore and forget say what they do not know" {
     save "$R/last.pt" 1
     echo x >"$R/notes.txt"
     refused 1 "$EXPFS" history "$R/nothing.pt"
-    [[ $MESSAGE == *"/runs/r/nothing.pt: has no version"* ]] || fail "$MESSAGE"
+    [[ $MESSAGE == *"/runs/r/nothing.pt: is not there, and has no version: it had none, or they were forgotten; look for another spelling" ]] || fail "$MESSAGE"
     refused 1 "$EXPFS" history "$R/notes.txt"
+    [[ $MESSAGE == *"/runs/r/notes.txt: has no role, and so no versions; see roles: in config.yaml" ]] || fail "$MESSAGE"
     refused 1 "$EXPFS" history "$R"
     [[ $MESSAGE == *"is a directory that is no checkpoint"* ]] || fail "$MESSAGE"
     refused 1 "$EXPFS" restore "$R/last.pt@2"
@@ -75,7 +104,7 @@ load history
             equal "$MESSAGE" "expfs: /runs/r/last.pt@$text: $text is no version number; see: expfs help $c"
         done
         refused 1 "$EXPFS" $c "$R/nothing@x"
-        [[ $MESSAGE == *"/runs/r/nothing@x: has no version"* ]] || fail "$MESSAGE"
+        [[ $MESSAGE == *"/runs/r/nothing@x: is not there, and has no version"* ]] || fail "$MESSAGE"
     done
     refused 2 "$EXPFS" forget /runs/r/last.pt@ --store "$STORE"
     cmp "$R/last.pt" "$SCRATCH/2"
@@ -118,7 +147,7 @@ load history
     refused 1 "$EXPFS" show "$R/step_7.pt@3"
     equal "$MESSAGE" "expfs: /runs/r/step_7.pt: has no version 3; see: expfs history"
     refused 1 "$EXPFS" show "$R/nothing.pt@1"
-    [[ $MESSAGE == *"nothing is known of it"* ]] || fail "$MESSAGE"
+    [[ $MESSAGE == *"/runs/r/nothing.pt: is not there, and has no version: it had none, or they were forgotten; look for another spelling" ]] || fail "$MESSAGE"
 }
 
 # --- expfs restore ---

@@ -150,7 +150,7 @@ PY
     [[ $MESSAGE == *"made anew is /runs/r~2/checkpoint-5" ]] || fail "$MESSAGE"
     refused 1 "$EXPFS" forget "$R/checkpoint-5"
     refused 1 "$EXPFS" restore "$R/nothing"
-    [[ $MESSAGE == *"/runs/r/nothing: has no version, and had none; "* ]] || fail "$MESSAGE"
+    [[ $MESSAGE == *"/runs/r/nothing: is not there, and has no version: "* ]] || fail "$MESSAGE"
 }
 
 @test "expfs restore makes no directory of the name under which history has a removed run" {

@@ -4,6 +4,7 @@ libexpfs_a_SOURCES += \
 	src/op/request.c src/op/request.h \
 	src/op/warning.c src/op/warning.h \
 	src/op/labels.c src/op/labels.h \
+	src/op/unknown.c src/op/unknown.h \
 	src/op/versions.c src/op/versions.h \
 	src/op/selection.c src/op/selection.h \
 	src/op/select.c \

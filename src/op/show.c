@@ -10,6 +10,7 @@
 #include "op/labels.h"
 #include "op/reply.h"
 #include "op/selection.h"
+#include "op/unknown.h"
 #include "op/versions.h"
 #include "util/advice.h"
 #include "util/hex.h"
@@ -251,8 +252,7 @@ static enum op_exit find_path(struct expfs *ex, const char *path, uint64_t n, co
 		return reply_error(ret, OP_NO, "/%s: nothing is known of it: checkpoint_manager: in the configuration of its run says that "
 				   "such files are not recorded", path);
 	if (r == -ENOENT)
-		return reply_error(ret, OP_NO, "/%s: nothing is known of it: it has no role, or never was there%s", path,
-				   name ? ", and no selection has that name; expfs log names them" : "");
+		return unknown_say(ex, path, name, ret);
 	return reply_error(ret, OP_FAILED, "/%s: show: %s", path, advice(r));
 }
 

@@ -8,22 +8,8 @@
 #include "meta/weights.h"
 #include "op/reply.h"
 #include "op/selection.h"
+#include "op/unknown.h"
 #include "util/advice.h"
-
-static enum op_exit say_unknown(struct expfs *ex, const char *path, bool selection, json_t **ret)
-{
-	_cleanup_free_ char *above = NULL, *displaced = NULL;
-	enum op_exit exit;
-
-	if (history_find_above(ex, path, &above) == 0)
-		return reply_error(ret, OP_NO, "/%s: is part of the checkpoint /%s; see the history of that", path, above);
-	if (history_find_displaced(ex, path, &displaced) < 0)
-		return reply_error(ret, OP_NO, "/%s: has no version, and had none%s; files with a role have some: see roles: in config.yaml", path, selection ? ", and no selection has that name" : "");
-	exit = reply_error(ret, OP_NO, "/%s: has no version; what was there before its directory was made anew is /%s", path,
-			   displaced);
-	json_object_set_new(*ret, "displaced", reply_path(displaced));
-	return exit;
-}
 
 enum op_exit versions_load(struct expfs *ex, const json_t *args, char **ret_path, struct history *ret_history,
 			   json_t **ret)
@@ -34,7 +20,7 @@ enum op_exit versions_load(struct expfs *ex, const json_t *args, char **ret_path
 	if (r == -EINVAL)
 		return reply_error(ret, OP_USAGE, "a path is wanted; see: expfs help");
 	if (r == -ENOENT)
-		return say_unknown(ex, path, json_object_get(args, "selection"), ret);
+		return unknown_say(ex, path, json_object_get(args, "selection"), ret);
 	if (r == -ENODATA)
 		return reply_error(ret, OP_NO, "/%s: has no version: checkpoint_manager: in the configuration of its run says that such "
 				   "files are not recorded", path);

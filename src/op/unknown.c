@@ -1,0 +1,102 @@
+#include "op/unknown.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "exp/branch.h"
+#include "exp/history.h"
+#include "exp/path.h"
+#include "meta/inode.h"
+#include "op/reply.h"
+
+/* -ENOENT: it is not there. */
+static int find(struct expfs *ex, const char *path, bool *ret_is_dir)
+{
+	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+	struct inode_row row;
+	uint64_t ino;
+	int r = path_lookup(db, path, &ino);
+
+	if (r == 0)
+		r = inode_get(db, ino, &row);
+	*ret_is_dir = r == 0 && S_ISDIR(row.mode);
+	return r;
+}
+
+static void say_branch(struct expfs *ex, const char *path, json_t **ret)
+{
+	const char *rest = path + strlen("branches/");
+	_cleanup_free_ char *name = strndup(rest, strcspn(rest, "/"));
+	struct branch b = { 0 };
+
+	if (!name || branch_by_name(ex, NULL, name, &b) < 0)
+		reply_error(ret, OP_NO, "/%s: there is no such branch; expfs status shows them", path);
+	else if (branch_is_removed(&b))
+		reply_error(ret, OP_NO, "/%s: is a view of a branch whose run was removed; give a checkpoint that is found there, as "
+			    "/branches/%s/latest, or the path that it had, in /%s", path, name, b.path);
+	else
+		reply_error(ret, OP_NO, "/%s: is a view of a branch; give a checkpoint that is found there, as /branches/%s/latest, or "
+			    "its run, /%s", path, name, b.path);
+	branch_free(&b);
+}
+
+bool unknown_is_view(struct expfs *ex, const char *path, json_t **ret)
+{
+	static const char *const tops[] = { "experiments/", "models/", "HP/", "data/" };
+	const char *dot = strstr(path, ".expfs");
+	bool view = dot && (dot == path || dot[-1] == '/') && (!dot[6] || dot[6] == '/'), is_dir;
+
+	if (find(ex, path, &is_dir) == 0)
+		return false;
+	if (!strncmp(path, "branches/", strlen("branches/"))) {
+		say_branch(ex, path, ret);
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(tops); i++)
+		view = view || !strncmp(path, tops[i], strlen(tops[i]));
+	if (view)
+		reply_error(ret, OP_NO, "/%s: lies among views; give what a link there leads to, as …/latest, or an experiment by its hash: "
+			    "expfs show HASH", path);
+	return view;
+}
+
+/* Who names a file of a run so may mean the view. */
+static const char *hint(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	name = name ? name + 1 : path;
+	return !strcmp(name, "latest") ? "; that of the checkpoints in a directory is .expfs/latest there" :
+	       !strcmp(name, "best")   ? "; that of the checkpoints in a directory is .expfs/best there" :
+					 "";
+}
+
+static const char *reason(struct expfs *ex, const char *path)
+{
+	bool is_dir;
+	enum role role;
+
+	if (find(ex, path, &is_dir) < 0)
+		return "is not there, and has no version: it had none, or they were forgotten; look for another spelling";
+	role = path_role(ex, path, is_dir);
+	if (is_dir)
+		return role == ROLE_NONE ? "is a directory that is no checkpoint; give one that is, or a file" : "was not complete yet; expfs status says what it lacks";
+	return role == ROLE_NONE ? "has no role, and so no versions; see roles: in config.yaml" :
+				   "has no version yet: nobody has closed it who wrote it; wait for that";
+}
+
+enum op_exit unknown_say(struct expfs *ex, const char *path, bool selection, json_t **ret)
+{
+	_cleanup_free_ char *above = NULL, *displaced = NULL;
+
+	if (unknown_is_view(ex, path, ret))
+		return OP_NO;
+	if (history_find_above(ex, path, &above) == 0)
+		return reply_error(ret, OP_NO, "/%s: is part of the checkpoint /%s; see the history of that", path, above);
+	if (history_find_displaced(ex, path, &displaced) < 0)
+		return reply_error(ret, OP_NO, "/%s: %s%s%s", path, reason(ex, path),
+				   selection ? "; no selection has that name" : "", hint(path));
+	reply_error(ret, OP_NO, "/%s: has no version; what was there before its directory was made anew is /%s", path, displaced);
+	json_object_set_new(*ret, "displaced", reply_path(displaced));
+	return OP_NO;
+}
