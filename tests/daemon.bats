@@ -341,6 +341,19 @@ PY
     equal "$(mounts_below "$SCRATCH")" ""
 }
 
+@test "a store that is given as the mount point is told, with the command that was meant" {
+    refused 3 "$EXPFS" mount "$MNT" "$STORE"
+    equal "$MESSAGE" "expfs: $STORE: is a store; did you mean: expfs mount $STORE $MNT"
+    refused 3 "$EXPFS" mount "$SCRATCH/absent" "$STORE"
+    store_init "$SCRATCH/store2"
+    refused 3 "$EXPFS" mount "$SCRATCH/store2" "$STORE"
+    equal "$MESSAGE" "expfs: $STORE: is a store; choose an empty directory to mount on"
+    mount_store
+    refused 3 "$EXPFS" mount "$MNT" "$STORE"
+    equal "$MESSAGE" "expfs: $STORE: is a store; did you mean: expfs mount $STORE $MNT"
+    equal "$(mounts_below "$SCRATCH")" "$MNT"
+}
+
 @test "wrong usage gives 2 and one line" {
     refused 2 "$EXPFS" nonsense
     refused 2 "$EXPFS" mount -f

@@ -19,6 +19,7 @@
 #include "cmd/place.h"
 #include "cmd/unmount.h"
 #include "fs/session.h"
+#include "store/store.h"
 #include "util/advice.h"
 #include "util/io.h"
 #include "util/log.h"
@@ -122,6 +123,9 @@ static enum op_exit check_point(const struct place *p, const char *point, const 
 		return refuse("%s: %s", point, advice(-errno));
 	if (!S_ISDIR(st.st_mode))
 		return refuse("%s: is not a directory; give a directory to mount on", point);
+	if (store_is(point))
+		return store_is(store) ? refuse("%s: is a store; choose an empty directory to mount on", point) :
+					 refuse("%s: is a store; did you mean: expfs mount %s %s", point, point, store);
 	if (storefd >= 0 && is_in(p->fd, storefd))
 		return refuse("%s: lies in the store; choose a directory outside of it", point);
 	if (storefd >= 0 && is_in(storefd, p->fd))

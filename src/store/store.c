@@ -180,6 +180,15 @@ static int read_format(int dirfd, unsigned *ret)
 	return n <= STORE_FORMAT ? 0 : -EPROTONOSUPPORT;
 }
 
+bool store_is(const char *path)
+{
+	_cleanup_close_ int dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	unsigned format;
+	int r = dirfd < 0 ? -errno : read_format(dirfd, &format);
+
+	return r == 0 || r == -EPROTONOSUPPORT;
+}
+
 int store_open(const char *path, struct store **ret, unsigned *ret_format)
 {
 	_cleanup_(cleanup_store) struct store *s = calloc(1, sizeof(*s));

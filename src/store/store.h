@@ -28,6 +28,9 @@ int store_init(const char *path, const char *config, int (*more)(const char *pat
 int store_open(const char *path, struct store **ret, unsigned *ret_format);
 void store_close(struct store *s);
 
+/* Is that directory a store, of any format? */
+bool store_is(const char *path);
+
 /* Takes the store for this process, until store_close(). who is a line that
  * others are shown. -EWOULDBLOCK: somebody has it, *ret_who (to be freed) says
  * who. */
