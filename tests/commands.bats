@@ -126,6 +126,31 @@ advises() {
     [[ $MESSAGE == *"is not a store; make one with: expfs init STORE" ]] || fail "$MESSAGE"
 }
 
+@test "a path where nothing is mounted, and one in a store itself, are told as what they are by every command" {
+    local c point="nothing is mounted on $MNT; mount the store: expfs mount STORE $MNT"
+    for c in status du log history forget show verify select commit signal "load abcd"; do
+        # shellcheck disable=SC2086 # several words
+        refused 3 "$EXPFS" $c "$MNT/runs/a"
+        equal "$MESSAGE" "expfs: $MNT/runs/a: $point, or name it by --store"
+    done
+    refused 3 "$EXPFS" verify "$MNT"
+    equal "$MESSAGE" "expfs: $MNT: $point, or name it by --store"
+    refused 3 "$EXPFS" restore "$MNT/runs/a"
+    equal "$MESSAGE" "expfs: $MNT/runs/a: $point"
+    refused 3 "$EXPFS" status "$STORE"
+    equal "$MESSAGE" "expfs: $STORE: is a store, no mount of it; mount it: expfs mount $STORE MNT, or give it so: --store $STORE"
+    refused 3 "$EXPFS" history "$STORE/objects/none"
+    [[ $MESSAGE == "expfs: $STORE/objects/none: lies in a store, no mount of it; mount it: "* ]] || fail "$MESSAGE"
+    mount_store
+    refused 3 "$EXPFS" log "$STORE/"
+    [[ $MESSAGE == "expfs: $STORE/: "*" a store, no mount of it; give a path in its mount, $MNT, or: --store $STORE" ]] || fail "$MESSAGE"
+    refused 3 "$EXPFS" status "$MNT/nothing"
+    [[ $MESSAGE == "expfs: $MNT/nothing: No such file or directory; "* ]] || fail "$MESSAGE"
+    cd "$MNT"
+    refused 3 "$EXPFS" status first
+    equal "$MESSAGE" "expfs: status: first: there is no such path here; of a branch tells: expfs log first"
+}
+
 @test "an answer that cannot be written gives 3" {
     local status=0
     "$EXPFS" help >/dev/full 2>"$SCRATCH/err" || status=$?

@@ -89,7 +89,7 @@ load history
     equal "$MESSAGE" "expfs: /runs/r/last.pt@1: history takes no @N; see: expfs help history"
     umount_store
     EXPFS_STORE=$STORE refused 3 "$EXPFS" restore "$R/last.pt"
-    [[ $MESSAGE == *"mount the store first"* ]] || fail "$MESSAGE"
+    [[ $MESSAGE == *"mount the store: expfs mount STORE $MNT"* ]] || fail "$MESSAGE"
 }
 
 @test "an @ without a number behind it never means all versions" {

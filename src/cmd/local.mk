@@ -4,6 +4,7 @@ expfs_SOURCES = \
 	src/cmd/client.c src/cmd/client.h \
 	src/cmd/paint.c src/cmd/paint.h \
 	src/cmd/place.c src/cmd/place.h \
+	src/cmd/outside.c src/cmd/outside.h \
 	src/cmd/unmount.c src/cmd/unmount.h \
 	src/cmd/init.c \
 	src/cmd/mount.c src/cmd/mount.h \

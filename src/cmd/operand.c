@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "cmd/place.h"
+#include "cmd/outside.h"
 #include "op/reply.h"
 #include "util/log.h"
 
@@ -42,12 +42,16 @@ char *operand_split(const char *arg, const char **ret_value)
 }
 
 /* Such a path counts from the top of a store only where one is named. */
-static bool is_outside(const struct ask *a, const char *path)
+static bool say_outside(const struct ask *a, const char *path)
 {
 	_cleanup_place_ struct place *p = NULL;
 	const char *named = a->store ? a->store : getenv("EXPFS_STORE");
 
-	return !(named && *named) && place_open(path, &p) == 0 && !place_is_inside(p);
+	if ((named && *named) || place_open(path, &p) < 0 || place_is_inside(p))
+		return false;
+	if (!outside_say(p, path, true))
+		log_msg("%s: is in no expfs mount; %s", path, a->outside);
+	return true;
 }
 
 static bool is_inside(const char *path)
@@ -102,10 +106,8 @@ static enum op_exit put_path(struct ask *a, const char *path, uint64_t n, json_t
 	_cleanup_target_ struct target t = { 0 };
 	enum op_exit exit;
 
-	if (a->outside && is_outside(a, path)) {
-		log_msg("%s: is in no expfs mount; %s", path, a->outside);
+	if (a->outside && say_outside(a, path))
 		return OP_FAILED;
-	}
 	exit = target_open(a->command, path, a->store, TARGET_GONE, &t);
 	if (exit != OP_DONE)
 		return exit;

@@ -5,6 +5,7 @@
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/paint.h"
+#include "util/log.h"
 
 static void print_store(const json_t *answer)
 {
@@ -143,6 +144,10 @@ static int run(int argc, char **argv)
 		return exit;
 	if (argc - optind > 1)
 		return cmd_bad_operands(&cmd_status);
+	if (argv[optind] && !strchr(argv[optind], '/') && access(argv[optind], F_OK) < 0 && errno == ENOENT) {
+		log_msg("status: %s: there is no such path here; of a branch tells: expfs log %s", argv[optind], argv[optind]);
+		return OP_FAILED;
+	}
 	exit = ask_path(&a, argv[optind], TARGET_THERE);
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "status");

@@ -5,7 +5,7 @@
 
 #include "cmd/client.h"
 #include "cmd/cmd.h"
-#include "cmd/place.h"
+#include "cmd/outside.h"
 #include "op/reply.h"
 #include "util/advice.h"
 #include "util/log.h"
@@ -48,8 +48,8 @@ static int plain(const char *path, char **ret)
 	return 0;
 }
 
-/* Where the path lies or, if it may be gone, what is left of the way to it; *ret_rest is the rest. */
-static int find_place(const char *path, bool may_be_gone, struct place **ret, char **ret_rest)
+/* Where the path lies or, where it is gone, what is left of the way to it; *ret_rest is the rest. */
+static int find_place(const char *path, struct place **ret, char **ret_rest)
 {
 	_cleanup_free_ char *left = strdup(path);
 	size_t n = strlen(path);
@@ -59,7 +59,7 @@ static int find_place(const char *path, bool may_be_gone, struct place **ret, ch
 		return -ENOMEM;
 	for (;;) {
 		r = place_open(*left ? left : *path == '/' ? "/" : ".", ret);
-		if ((r != -ENOENT && r != -ENOTDIR) || !may_be_gone || n == 0)
+		if ((r != -ENOENT && r != -ENOTDIR) || n == 0)
 			break;
 		while (n > 0 && left[n - 1] == '/')
 			n--;
@@ -99,38 +99,43 @@ static int take_store(const char *store, const char *path, struct target *t)
 	return path ? plain(path, &t->path) : 0;
 }
 
-static int choose(const char *path, const char *store, enum target_where where, struct target *t)
+/* *ret_place: what of the path is there. -EXDEV: it lies in no mount, and no store is named in which it could. */
+static int choose(const char *path, const char *store, enum target_where where, struct target *t, struct place **ret_place)
 {
-	_cleanup_place_ struct place *p = NULL;
 	_cleanup_free_ char *rest = NULL;
+	const struct place *p;
 	int r;
 
 	if (!path && store)
 		return take_store(store, NULL, t);
-	r = find_place(path ? path : ".", where != TARGET_THERE, &p, &rest);
+	r = find_place(path ? path : ".", ret_place, &rest);
+	p = *ret_place;
 	if (r == 0 && place_is_inside(p))
-		return place_is_dead(p) ? -ENOTCONN : take_place(p, rest, path, t);
+		return place_is_dead(p) ? -ENOTCONN : *rest && where == TARGET_THERE ? -ENOENT : take_place(p, rest, path, t);
 	if (store && where == TARGET_GONE && (r == 0 || r == -ENOENT))
 		return take_store(store, path, t);
 	return r < 0 ? r : -EXDEV;
 }
 
-static bool is_file(const char *path)
+static void say_outside(const char *path, enum target_where where, const struct place *p)
 {
-	struct stat st;
-
-	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+	if (outside_say(p, path, where != TARGET_MOUNTED))
+		return;
+	log_msg("%s: %s", path, access(path, F_OK) < 0 && where == TARGET_THERE ? advice(-ENOENT) :
+				where == TARGET_MOUNTED ? "is in no expfs mount; mount the store first: expfs mount STORE MNT" :
+							  "is in no expfs mount; a store is named by --store");
 }
 
 enum op_exit target_open(const char *command, const char *path, const char *store, enum target_where where,
 			 struct target *ret)
 {
 	_cleanup_target_ struct target t = { 0 };
+	_cleanup_place_ struct place *p = NULL;
 	int r;
 
 	if (!store)
 		store = getenv("EXPFS_STORE");
-	r = choose(path, store && *store ? store : NULL, where, &t);
+	r = choose(path, store && *store ? store : NULL, where, &t, &p);
 	if (r == 0) {
 		*ret = t;
 		t = (struct target){ 0 };
@@ -141,15 +146,10 @@ enum op_exit target_open(const char *command, const char *path, const char *stor
 			command);
 		return OP_USAGE;
 	}
-	if (r == -EXDEV && path && where == TARGET_GONE && !is_file(path)) {
-		log_msg("%s: nothing is mounted there; mount the store first: expfs mount STORE MNT, or name it by --store", path);
-		return OP_FAILED;
-	}
-	log_msg("%s: %s", path ? path : ".",
-		r == -ENOTCONN				 ? "the daemon of the mount has died; mount the store again" :
-		r != -EXDEV				 ? advice(r) :
-		where == TARGET_MOUNTED ? "is in no expfs mount; mount the store first: expfs mount STORE MNT" :
-					  "is in no expfs mount; a store is named by --store");
+	if (r == -EXDEV)
+		say_outside(path, where, p);
+	else
+		log_msg("%s: %s", path ? path : ".", r == -ENOTCONN ? "the daemon of the mount has died; mount the store again" : advice(r));
 	return OP_FAILED;
 }
 
