@@ -400,8 +400,9 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
 
 @test "who names what is not mounted, a file or a view is told what to name" {
     two
+    mkdir "$SCRATCH/none"
     refused 3 "$EXPFS" export "$SCRATCH/none/runs/r" "$X"
-    [[ $MESSAGE == *"$SCRATCH/none/runs/r: nothing is mounted there; mount the store first: expfs mount STORE MNT, or name it by --store" ]] || fail "$MESSAGE"
+    [[ $MESSAGE == *"$SCRATCH/none/runs/r: nothing is mounted on $SCRATCH/none; mount the store: expfs mount STORE $SCRATCH/none, or name it by --store" ]] || fail "$MESSAGE"
     echo file >"$SCRATCH/file"
     refused 3 "$EXPFS" export "$R" "$SCRATCH/file"
     [[ $MESSAGE == *"$SCRATCH/file: is a file, or lies in one; name a directory" ]] || fail "$MESSAGE"

@@ -146,8 +146,31 @@ load load_state
     equal "$(head_of n3)/$(latest n3)" "$A/step_3.safetensors"
     equal "$("$EXPFS" branch --store "$STORE" 3>&- | sed 's/ .*//' | tr '\n' ' ')" "n1 n2 n3 r "
     refused 1 "$EXPFS" branch n4 --from r@9 --store "$STORE"
+    equal "$MESSAGE" "expfs: r@9: the branch has no checkpoint of step 9; it has 1 2 3 4"
     refused 1 "$EXPFS" branch n4 --from nobody --store "$STORE"
     [[ ! -e $MNT/runs/n4 ]]
+}
+
+@test "branch begins with what a path leads to: a checkpoint, a version of one, a run, a view" {
+    local n=0 from
+    two_experiments
+    for from in branches/r/step/0 runs/r/step_1.safetensors@1 experiments/"$A"/step/1 .expfs/history/runs/r/step_1.safetensors/1.safetensors; do
+        "$EXPFS" branch "n$((++n))" --from "$MNT/$from" 3>&-
+        equal "$(head_of "n$n")/$(latest "n$n")" "$A/step_1.safetensors" "from $from"
+    done
+    for from in runs/r branches/r branches/r/run branches/r/latest; do
+        n=$((n + 1))
+        (cd "$MNT" && "$EXPFS" branch "n$n" --from "./$from" 3>&-)
+        equal "$(head_of "n$n")/$(latest "n$n")" "$B/step_4.safetensors" "from $from"
+    done
+    "$EXPFS" branch "n$((++n))" --from "$MNT/experiments/$A" 3>&-
+    equal "$(latest "n$n")" step_3.safetensors
+    refused 1 "$EXPFS" branch new --from "$R/config.yaml"
+    [[ $MESSAGE == *"/runs/r/config.yaml: is no checkpoint with a step and an experiment; "* ]] || fail "$MESSAGE"
+    refused 1 "$EXPFS" branch new --from "$MNT/branches/nobody"
+    refused 1 "$EXPFS" branch new --from "$MNT/data"
+    refused 2 "$EXPFS" branch '' --from "$R"
+    not test -e "$MNT/runs/new"
 }
 
 @test "branch begins with a step that the branch had, though its checkpoint was deleted or written over" {

@@ -5,6 +5,7 @@
 #include "cmd/ask.h"
 #include "cmd/client.h"
 #include "cmd/cmd.h"
+#include "cmd/operand.h"
 #include "op/reply.h"
 #include "util/log.h"
 
@@ -42,29 +43,39 @@ static enum op_exit list(struct ask *a)
 /* The name of the run, as it is given or as runs/NAME in a mount. */
 static enum op_exit put_name(struct ask *a, const char *operand)
 {
-	const char *path = a->target.path, *name = path ? path : operand;
+	bool path = target_is_path(operand);
+	enum op_exit exit = path ? target_open("branch", operand, a->store, TARGET_GONE, &a->target) : OP_DONE;
+	const char *name = exit == OP_DONE && path ? a->target.path : operand;
 
-	if (path && strncmp(name, "runs/", 5) == 0)
-		name += 5;
-	else if (path)
-		name = "";
+	if (exit != OP_DONE)
+		return exit;
+	if (path)
+		name = !strncmp(name, "runs/", 5) ? name + 5 : "";
 	if (*name && !strchr(name, '/') && json_object_set_new(a->args, "new", json_string(name)) == 0)
 		return OP_DONE;
-	log_msg("branch: %s: is no name of a run; give NAME, or PATH/runs/NAME", operand);
+	log_msg("branch: %s: is no name of a run; give NAME, or PATH/runs/NAME", *operand ? operand : "''");
+	return OP_USAGE;
+}
+
+/* A path in a mount tells the store, too. */
+static enum op_exit put_from(struct ask *a, const char *from)
+{
+	if (target_is_path(from))
+		return operand_put(a, from, 0, operand_object(a, "from"));
+	if (json_object_set_new(a->args, "from", json_string(from)) == 0)
+		return OP_DONE;
+	log_msg("branch: --from: that is no hash and no branch; expfs log shows the hashes, expfs status the branches");
 	return OP_USAGE;
 }
 
 static enum op_exit make(struct ask *a, const char *operand, const char *from)
 {
-	const char *path = strchr(operand, '/') ? operand : NULL;
-	enum op_exit exit = target_open("branch", path, a->store, TARGET_GONE, &a->target);
+	enum op_exit exit = put_name(a, operand);
 
 	if (exit == OP_DONE)
-		exit = put_name(a, operand);
-	if (exit == OP_DONE && json_object_set_new(a->args, "from", json_string(from)) < 0) {
-		log_msg("branch: --from: that is no hash and no branch; expfs log shows the hashes, expfs status the branches");
-		return OP_USAGE;
-	}
+		exit = put_from(a, from);
+	if (exit == OP_DONE && !a->target.store)
+		exit = target_open("branch", NULL, a->store, TARGET_GONE, &a->target);
 	if (exit == OP_DONE)
 		exit = ask_run(a, "branch");
 	return ask_print(a, exit, cmd_print_loaded);
@@ -88,7 +99,7 @@ static int run(int argc, char **argv)
 const struct command cmd_branch = {
 	.name = "branch",
 	.run = run,
-	.usage = "[NEW --from HASH|BRANCH[@STEP]] [--store STORE] [--json]",
+	.usage = "[NEW --from HASH|BRANCH[@STEP]|PATH[@N]] [--store STORE] [--json]",
 	.summary = "the branches; begin one",
 	.help = "Shows the branches, each with the experiment at which it is and its newest\n"
 		"checkpoint.\n"
@@ -97,7 +108,7 @@ const struct command cmd_branch = {
 		"does: that of an experiment, of which the first characters of the hash will do,\n"
 		"or that at which a branch is; with STEP that of the checkpoint of this step. Of\n"
 		"a branch it is its own, deleted or not, though other runs at the same experiment\n"
-		"have others.\n"
+		"have others. A PATH is that of a checkpoint, a run, or a view of these.\n"
 		"The branch from which it comes stays as it is, and nothing is copied.\n"
 		"\n"
 		"NEW is a name or a path, MNT/runs/NAME. The store is that in which this path or\n"

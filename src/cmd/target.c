@@ -153,7 +153,7 @@ enum op_exit target_open(const char *command, const char *path, const char *stor
 	return OP_FAILED;
 }
 
-static bool is_path(const char *operand)
+bool target_is_path(const char *operand)
 {
 	return strchr(operand, '/') || !strcmp(operand, ".") || !strcmp(operand, "..");
 }
@@ -162,7 +162,7 @@ enum op_exit target_open_branch(const char *command, const char *operand, const 
 				struct target *ret)
 {
 	const char *named = store ? store : getenv("EXPFS_STORE");
-	const char *path = operand && is_path(operand) ? operand : operand || (named && *named) ? NULL : ".";
+	const char *path = operand && target_is_path(operand) ? operand : operand || (named && *named) ? NULL : ".";
 	enum op_exit exit = target_open(command, path, store, TARGET_GONE, ret);
 
 	if (exit != OP_DONE)

@@ -25,6 +25,9 @@ enum op_exit target_open(const char *command, const char *path, const char *stor
 void target_free(struct target *t);
 #define _cleanup_target_ _cleanup_(target_free)
 
+/* Is such an operand a path, which has a slash in it or is . or ..? */
+bool target_is_path(const char *operand);
+
 /* The same for an operand BRANCH|PATH, or NULL: the working directory's path or, where a store is named, none. What
  * it names is put into the arguments of the operation, as "branch" or "path". */
 enum op_exit target_open_branch(const char *command, const char *operand, const char *store, json_t *args,

@@ -8,6 +8,7 @@
 #include "exp/branch_line.h"
 #include "exp/keeper.h"
 #include "exp/path.h"
+#include "op/load_from.h"
 #include "op/reply.h"
 #include "util/advice.h"
 #include "util/list.h"
@@ -242,23 +243,24 @@ static enum op_exit find_from(struct expfs *ex, const char *text, struct load *r
 	if (r == -ENOENT)
 		return reply_error(ret, OP_NO, "%s: there is no such branch, and it is no hash; expfs status shows the branches, expfs log the hashes", text);
 	if (r == -ENODATA)
-		return reply_error(ret, OP_NO, "%s: the branch has no experiment there; see: expfs log", text);
+		return load_from_say_none(ex, text, ret);
 	return r < 0 ? reply_error(ret, OP_FAILED, "%s: %s", text, advice(r)) : OP_DONE;
 }
 
 enum op_exit op_branch(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
-	const char *from = json_string_value(json_object_get(args, "from"));
+	const json_t *from = json_object_get(args, "from");
+	const char *name = json_string_value(from);
 	struct load l = { .new = json_string_value(json_object_get(args, "new")), .uid = caller->uid, .gid = caller->gid };
 	_cleanup_free_ char *run = NULL;
 	enum op_exit exit;
 
-	if (!from || !l.new)
+	if (!(name || json_is_object(from)) || !l.new)
 		return reply_error(ret, OP_USAGE, "branch: a name and what it begins from are wanted; see: expfs help branch");
 	if (asprintf(&run, "runs/%s", l.new) < 0)
 		return OP_FAILED;
 	if (!*l.new || strchr(l.new, '/') || strlen(l.new) > 255 || !path_is_run(ex, run))
 		return reply_error(ret, OP_USAGE, "%s: is no name of a run; give one without a slash that begins with no dot", l.new);
-	exit = find_from(ex, from, &l, ret);
+	exit = name ? find_from(ex, name, &l, ret) : load_from_path(ex, from, &l, ret);
 	return exit == OP_DONE ? load_and_tell(ex, &l, run, ret) : exit;
 }

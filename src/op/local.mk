@@ -19,7 +19,7 @@ libexpfs_a_SOURCES += \
 	src/op/signal.c \
 	src/op/verify.c src/op/verify.h \
 	src/op/diff.c \
-	src/op/load.c \
+	src/op/load.c src/op/load_from.c src/op/load_from.h \
 	src/op/stats.c src/op/metrics.c src/op/stats.h \
 	src/op/du.c \
 	src/op/report.c src/op/report.h src/op/report_curves.c src/op/report_checkpoints.c \

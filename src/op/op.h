@@ -44,7 +44,7 @@ enum op_exit op_commit(struct expfs *ex, const struct op_caller *caller, const j
 
 /* op/load.c: {"hash": HASH[@STEP], "branch" or "path"} → {"run": path, "hash", "checkpoint": path or null, "step": n or
  * null, "changed": files that came or went}. OP_NO: it is not there, {"error"} says so.
- * branch: {"new": name, "from": HASH or BRANCH[@STEP]} → the same. */
+ * branch: {"new": name, "from": HASH or BRANCH[@STEP], or {"path", "n"} (op/load_from.h)} → the same. */
 enum op_exit op_load(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 enum op_exit op_branch(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 

@@ -55,7 +55,7 @@ bool unknown_is_view(struct expfs *ex, const char *path, json_t **ret)
 	for (size_t i = 0; i < ARRAY_SIZE(tops); i++)
 		view = view || !strncmp(path, tops[i], strlen(tops[i]));
 	if (view)
-		reply_error(ret, OP_NO, "/%s: lies among views; give what a link there leads to, as …/latest, or an experiment by its hash: "
+		reply_error(ret, OP_NO, "/%s: lies among views; give what a link there leads to, as its latest, or an experiment by its hash: "
 			    "expfs show HASH", path);
 	return view;
 }
