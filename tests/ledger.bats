@@ -60,6 +60,17 @@ ledger() { (cd "$R" && "$EXPFS" show "$1" --json 3>&-) | field "$2"; }
     equal "$(ledger r:best 'r["selection"]["path"]')" /runs/r/step_1.safetensors
 }
 
+@test "select tells which selection had the name before" {
+    save step_1.safetensors one
+    save step_2.safetensors two
+    "$EXPFS" select "$R/step_1.safetensors" --name n 3>&- >"$SCRATCH/text"
+    not grep -q supersedes "$SCRATCH/text"
+    "$EXPFS" select "$R/step_2.safetensors" --name n 3>&- >"$SCRATCH/text"
+    grep -q '^supersedes r:n (sel-[0-9]*), [0-9: -]*: /runs/r/step_1.safetensors@1$' "$SCRATCH/text"
+    equal "$("$EXPFS" select "$R/step_1.safetensors" --name n --json 3>&- | field 'r["superseded"]["path"]')" /runs/r/step_2.safetensors
+    equal "$("$EXPFS" select "$R/step_1.safetensors" --name m --json 3>&- | field 'r["superseded"]')" None
+}
+
 @test "a name is that of the run in which one stands, or whose path is given with it, and reaches into no other" {
     mkdir "$MNT/runs/q" "$R/deeper"
     save step_1.safetensors one

@@ -81,6 +81,7 @@ static enum op_exit print(const json_t *answer)
 	if (!selection)
 		return verify_print(answer);
 	selection_print(selection);
+	selection_print_superseded(json_object_get(answer, "superseded"));
 	return OP_DONE;
 }
 

@@ -132,6 +132,21 @@ void selection_print(const json_t *s)
 		print_decision("decision", d);
 }
 
+void selection_print_superseded(const json_t *s)
+{
+	char when[REPLY_TIME_TEXT];
+
+	if (!json_is_object(s))
+		return;
+	reply_time_text(cmd_string(s, "selected_at"), when);
+	print_label("supersedes");
+	print_name(s);
+	printf(" (%s)", cmd_string(s, "selection"));
+	printf(", %s: ", when);
+	cmd_print_text(cmd_string(s, "path"));
+	printf("@%" JSON_INTEGER_FORMAT "\n", cmd_number(s, "version"));
+}
+
 enum op_exit selection_print_ledger(const json_t *answer)
 {
 	const json_t *other, *d;

@@ -10,6 +10,9 @@ void selection_print_as(const json_t *named);
 /* The record, as of selection_json() (op/selection.h), and its decisions, if there are any. */
 void selection_print(const json_t *selection);
 
+/* Of a new one that had its name before; nothing where it is null. */
+void selection_print_superseded(const json_t *selection);
+
 /* That of show: one, and a line for each of the others of its name. */
 enum op_exit selection_print_ledger(const json_t *answer);
 

@@ -92,7 +92,7 @@ enum op_exit op_report(struct expfs *ex, const struct op_caller *caller, const j
 enum op_exit op_verify(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/select.c: {what names a version, "name", "label": step or absent: its own, "metric": {"name", "value": text}, "against": as of
- * verify, "source", "software": {name: version}} → {"selection": as of selection_json() (op/selection.h)}; where it is not
+ * verify, "source", "software": {name: version}} → {"selection": as of selection_json() (op/selection.h), "superseded": likewise, what had the name before, or null}; where it is not
  * the same as "against" the answer of verify, with "exit". OP_NO: it is not known, or not whole; {"error"} says so.
  * decide: {"selection", "decision", "by", "note"} → {"selection", "name", "branch", "decision", "by", "note", "time"} */
 enum op_exit op_select(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);

@@ -123,7 +123,7 @@ static enum op_exit record(struct expfs *ex, const struct op_caller *caller, con
 			   const struct version_row *v, struct ledger_row *row, json_t *record, json_t **ret)
 {
 	_cleanup_evidence_ struct evidence e = { 0 };
-	json_t *answer = NULL;
+	json_t *answer = NULL, *superseded = NULL;
 	int r = evidence_find(ex, v, op_is_unwanted, (void *)(uintptr_t)caller, &e);
 
 	if (r == 0)
@@ -133,11 +133,15 @@ static enum op_exit record(struct expfs *ex, const struct op_caller *caller, con
 		r = row->record ? selection_put(ex, v, e.objects.v, e.objects.n, row) : -ENOMEM;
 	}
 	if (r == 0)
+		r = selection_superseded(ex, row, &superseded);
+	if (r == 0)
 		r = selection_json(ex, row, &answer);
-	if (r < 0)
+	if (r < 0) {
+		json_decref(superseded);
 		return reply_error(ret, r == -E2BIG ? OP_USAGE : r == -EOPNOTSUPP || r == -ESTALE || r == -ETXTBSY ? OP_NO : OP_FAILED, "/%s: %s", path,
 				   reason(r));
-	*ret = json_pack("{s:o}", "selection", answer);
+	}
+	*ret = json_pack("{s:o, s:o}", "selection", answer, "superseded", superseded);
 	return *ret ? OP_DONE : OP_FAILED;
 }
 

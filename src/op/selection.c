@@ -261,6 +261,21 @@ int selection_ledger(struct expfs *ex, const struct ledger_row *row, json_t **re
 	return r;
 }
 
+int selection_superseded(struct expfs *ex, const struct ledger_row *row, json_t **ret)
+{
+	_cleanup_ledger_rows_ struct ledger_rows l = { 0 };
+	const struct ledger_row *before = NULL;
+	int r = list_name(ex, row, &l);
+
+	for (size_t i = 0; i < l.n; i++)
+		if (l.v[i].kind == LEDGER_SELECTION && l.v[i].id < row->id && (!before || l.v[i].id > before->id))
+			before = &l.v[i];
+	if (r == 0 && before)
+		return selection_json(ex, before, ret);
+	*ret = r == 0 ? json_null() : NULL;
+	return r;
+}
+
 static int list_version(struct expfs *ex, const struct version_row *v, struct ledger_rows *l)
 {
 	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);

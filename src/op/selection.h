@@ -29,6 +29,9 @@ int selection_json(struct expfs *ex, const struct ledger_row *row, json_t **ret)
  * that were superseded or the one that counts. */
 int selection_ledger(struct expfs *ex, const struct ledger_row *row, json_t **ret, json_t **ret_others);
 
+/* That which had the name before it, or null. */
+int selection_superseded(struct expfs *ex, const struct ledger_row *row, json_t **ret);
+
 /* Of a version, or of all versions of a path: [{"selection", "name", "branch", "version": n, "current"}]. */
 int selection_list_of(struct expfs *ex, const struct version_row *v, json_t *list);
 
