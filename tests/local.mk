@@ -77,7 +77,7 @@ bats_tests = \
 	tests/daemon.bats \
 	tests/package.bats \
 	tests/service.bats \
-	tests/commands.bats \
+	tests/commands.bats tests/operands.bats \
 	tests/terminal.bats \
 	tests/du.bats \
 	tests/control.bats \

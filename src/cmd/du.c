@@ -40,7 +40,7 @@ static enum op_exit print(const json_t *answer)
 	return OP_DONE;
 }
 
-/* NULL: the working directory or, where a store is named, its top. */
+/* NULL: all of the store that is named. */
 static enum op_exit add_path(struct ask *a, json_t *paths, const char *path)
 {
 	_cleanup_target_ struct target t = { 0 };
@@ -72,7 +72,7 @@ static int run(int argc, char **argv)
 	if (json_object_set_new(a.args, "paths", paths) < 0 || exit != OP_DONE)
 		return exit == OP_DONE ? OP_FAILED : (int)exit;
 	if (optind == argc)
-		exit = add_path(&a, paths, NULL);
+		exit = add_path(&a, paths, target_here(a.store));
 	for (int i = optind; i < argc && exit == OP_DONE; i++)
 		exit = add_path(&a, paths, argv[i]);
 	if (exit == OP_DONE)

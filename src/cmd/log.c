@@ -41,7 +41,7 @@ static int run(int argc, char **argv)
 		return exit;
 	if (argc - optind > 1)
 		return cmd_bad_operands(&cmd_log);
-	exit = argv[optind] ? ask_branch(&a, argv[optind]) : ask_path(&a, NULL, TARGET_THERE);
+	exit = ask_branch(&a, argv[optind]);
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "log");
 	return ask_print(&a, exit, print);
@@ -60,7 +60,8 @@ const struct command cmd_log = {
 		"\n"
 		"What has a slash in it, or is . or .., is a PATH, and means the branches whose\n"
 		"runs lie there or below or, where there are none, that of the run in which it\n"
-		"lies; anything else is the name of a BRANCH. Without either all are shown.\n"
+		"lies; anything else is the name of a BRANCH. Without either it is the working\n"
+		"directory, or all of the store that --store or EXPFS_STORE names.\n"
 		"A run that was removed keeps its branch, by its name or, when that was taken\n"
 		"again, as NAME~1.\n"
 		"\n"

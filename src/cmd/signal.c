@@ -10,26 +10,6 @@
 #include "util/log.h"
 
 /* What has a slash, or is there in a mount, is a path; else it is the name of a branch. */
-static bool is_path(const char *arg)
-{
-	_cleanup_place_ struct place *p = NULL;
-
-	return strchr(arg, '/') || (place_open(arg, &p) == 0 && place_is_inside(p));
-}
-
-static enum op_exit open_target(struct ask *a, const char *arg)
-{
-	bool path = is_path(arg);
-	enum op_exit exit = ask_path(a, path ? arg : NULL, path ? TARGET_GONE : TARGET_THERE);
-
-	if (exit != OP_DONE || path)
-		return exit;
-	if (json_object_set_new(a->args, "branch", json_string(arg)) == 0)
-		return OP_DONE;
-	log_msg("%s: is no UTF-8; give the path of its run", arg);
-	return OP_USAGE;
-}
-
 static enum op_exit add_step(const char *text, json_t *args)
 {
 	size_t n = strspn(text, "0123456789");
@@ -143,7 +123,7 @@ static int run(int argc, char **argv)
 	else if (exit == OP_DONE && n > 1)
 		exit = add_name(argv[optind + 1], a.args);
 	if (exit == OP_DONE)
-		exit = open_target(&a, argv[optind]);
+		exit = ask_branch(&a, argv[optind]);
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "signal");
 	return ask_print(&a, exit, step ? print_recorded : print_curves);

@@ -141,7 +141,7 @@ enum op_exit target_open(const char *command, const char *path, const char *stor
 		t = (struct target){ 0 };
 		return OP_DONE;
 	}
-	if (r == -EXDEV && !path) {
+	if (r == -EXDEV && (!path || !strcmp(path, "."))) {
 		log_msg("%s: no store is named; run it in a mount, give a path in one (with a slash: ./NAME), --store STORE, or EXPFS_STORE",
 			command);
 		return OP_USAGE;
@@ -158,18 +158,43 @@ bool target_is_path(const char *operand)
 	return strchr(operand, '/') || !strcmp(operand, ".") || !strcmp(operand, "..");
 }
 
+const char *target_here(const char *store)
+{
+	const char *named = store ? store : getenv("EXPFS_STORE");
+
+	return named && *named ? NULL : ".";
+}
+
+/* The branch whose view a path in the mount is, or lies in, to be freed; NULL: of none. A directory that somebody made in
+ * branches/ is none. */
+static char *view_of(const struct target *t)
+{
+	static const char views[] = "branches/";
+	const char *name = t->path + strlen(views);
+	_cleanup_free_ char *pending = NULL;
+	size_t n;
+
+	if (!t->point || strncmp(t->path, views, strlen(views)) != 0 || strcmp(t->path, t->below) != 0)
+		return NULL;
+	n = strcspn(name, "/");
+	if (asprintf(&pending, "%s/%s%.*s/pending", t->point, views, (int)n, name) < 0 || access(pending, F_OK) < 0)
+		return NULL;
+	return strndup(name, n);
+}
+
 enum op_exit target_open_branch(const char *command, const char *operand, const char *store, json_t *args,
 				struct target *ret)
 {
-	const char *named = store ? store : getenv("EXPFS_STORE");
-	const char *path = operand && target_is_path(operand) ? operand : operand || (named && *named) ? NULL : ".";
+	const char *path = operand && target_is_path(operand) ? operand : operand ? NULL : target_here(store);
 	enum op_exit exit = target_open(command, path, store, TARGET_GONE, ret);
+	_cleanup_free_ char *view = exit == OP_DONE && ret->path ? view_of(ret) : NULL;
+	const char *name = view ? view : ret->path ? NULL : operand;
 
 	if (exit != OP_DONE)
 		return exit;
-	if (ret->path)
+	if (ret->path && !view)
 		return reply_put_path(args, ret->path) < 0 ? OP_FAILED : OP_DONE;
-	if (operand && json_object_set_new(args, "branch", json_string(operand)) < 0) {
+	if (name && json_object_set_new(args, "branch", json_string(name)) < 0) {
 		log_msg("%s: no branch has a name that is not UTF-8 here; name its run", command);
 		return OP_USAGE;
 	}

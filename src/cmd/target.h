@@ -28,8 +28,10 @@ void target_free(struct target *t);
 /* Is such an operand a path, which has a slash in it or is . or ..? */
 bool target_is_path(const char *operand);
 
-/* The same for an operand BRANCH|PATH, or NULL: the working directory's path or, where a store is named, none. What
- * it names is put into the arguments of the operation, as "branch" or "path". */
+/* What is meant where no path is given: the working directory or, where a store is named, NULL, all of that. */
+const char *target_here(const char *store);
+
+/* The same for an operand BRANCH|PATH, or NULL: target_here(). The view of a branch stands for that. What it names is put into the arguments of the operation, as "branch" or "path". */
 enum op_exit target_open_branch(const char *command, const char *operand, const char *store, json_t *args,
 				struct target *ret);
 

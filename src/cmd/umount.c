@@ -122,7 +122,7 @@ static void close_daemon(struct daemon *d)
 static int fail(const char *point, int r, const char *reason)
 {
 	if (r == -EBUSY)
-		log_msg("%s: is in use; end what uses it (fuser -vm shows it), or detach it: expfs umount -z", point);
+		log_msg("%s: is in use; end what uses it (fuser -vm %s shows it), or detach it: expfs umount -z %s", point, point, point);
 	else
 		log_msg("%s: cannot be unmounted: %s; detach it: expfs umount -z %s", point, reason ? reason : strerror(-r), point);
 	return OP_FAILED;

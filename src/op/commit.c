@@ -4,6 +4,7 @@
 #include "exp/experiment.h"
 #include "exp/path.h"
 #include "op/reply.h"
+#include "op/unknown.h"
 #include "util/advice.h"
 
 /* The branch of the deepest run at or above a path. */
@@ -57,6 +58,8 @@ enum op_exit op_commit(struct expfs *ex, const struct op_caller *caller, const j
 
 	if (r == -ENOENT && name)
 		return reply_error(ret, OP_NO, "%s: there is no such branch; expfs status shows them", name);
+	if (r == -ENOENT && path && unknown_is_view(ex, path, ret))
+		return OP_NO;
 	if (r == -ENOENT || r == -ENOTDIR)
 		return reply_error(ret, OP_NO, "/%s: is in no branch: its run holds no file with a role; write a configuration or a checkpoint there", path ? path : "");
 	if (r < 0)

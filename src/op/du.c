@@ -10,6 +10,7 @@
 #include "meta/holders.h"
 #include "meta/tracked.h"
 #include "op/reply.h"
+#include "op/unknown.h"
 #include "util/advice.h"
 #include "util/list.h"
 
@@ -184,8 +185,10 @@ static int measure(struct du *d, const struct op_caller *caller, json_t **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-static enum op_exit fail(json_t **ret, const char *path, int r)
+static enum op_exit fail(struct expfs *ex, json_t **ret, const char *path, int r)
 {
+	if (r == -ENOENT && unknown_is_view(ex, path, ret))
+		return OP_NO;
 	if (r == -ENOENT)
 		return reply_error(ret, OP_NO, "/%s: is not there, and has no history; see: expfs status", path);
 	return reply_error(ret, OP_FAILED, "/%s: du: %s", path, advice(r));
@@ -211,12 +214,12 @@ enum op_exit op_du(struct expfs *ex, const struct op_caller *caller, const json_
 		if (r == 0 && n == 1 && !(p.is_dir && p.ino))
 			r = add_path(&d, path, &p);
 		if (r < 0)
-			return fail(ret, path, r);
+			return fail(ex, ret, path, r);
 		only = n == 1 ? steal(&path) : NULL;
 	}
 	if (r == 0 && n <= 1 && p.is_dir && p.ino)
 		r = add_directory(&d, only ? only : "", &p);
 	if (r == 0)
 		r = measure(&d, caller, ret);
-	return r < 0 ? fail(ret, only ? only : "", r) : OP_DONE;
+	return r < 0 ? fail(ex, ret, only ? only : "", r) : OP_DONE;
 }

@@ -3,6 +3,7 @@
 #include "exp/path.h"
 #include "op/experiments.h"
 #include "op/reply.h"
+#include "op/unknown.h"
 #include "util/advice.h"
 
 /* Of a list only those whose runs lie at the path or below it or, where there are none, the one
@@ -75,6 +76,8 @@ enum op_exit op_log(struct expfs *ex, const struct op_caller *caller, const json
 
 	if (r == -ENOENT && name)
 		return reply_error(ret, OP_NO, "%s: there is no such branch; expfs status shows them", name);
+	if (r == -ENOENT && unknown_is_view(ex, path, ret))
+		return OP_NO;
 	if (r == -ENOENT || r == -ENOTDIR)
 		return reply_error(ret, OP_NO, "/%s: there is no such path; expfs status shows the branches and their runs", path);
 	e.branches = l.v;

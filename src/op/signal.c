@@ -6,6 +6,7 @@
 #include "format/metrics.h"
 #include "meta/metric.h"
 #include "op/reply.h"
+#include "op/unknown.h"
 #include "util/advice.h"
 
 static int branch_of_path(struct expfs *ex, const char *path, struct branch *ret)
@@ -39,6 +40,8 @@ static enum op_exit get_branch(struct expfs *ex, const json_t *args, struct bran
 		return OP_DONE;
 	}
 	branch_free(ret_branch);
+	if (r == -ENOENT && !name && unknown_is_view(ex, path, ret))
+		return OP_NO;
 	if (r == -ENOENT || r == -ENOTDIR || r == -ENAMETOOLONG)
 		return reply_error(ret, OP_NO, "%s%s: %s; expfs status shows the branches", name ? "" : "/", name ? name : path,
 				   name ? "there is no branch of that name" : "is in no run that has a branch");

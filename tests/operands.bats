@@ -1,0 +1,55 @@
+# What stands where commands want a path or a branch: nothing, a view, a directory, what is not there.
+
+load lib
+
+setup() {
+    mount_run
+    echo 'lr: 0.1' >"$R/config.yaml"
+    checkpoint zip "$R/step_1.pt" 1000 1
+}
+teardown() { cleanup; }
+
+@test "a view of a branch stands for the branch where one may be named" {
+    echo '{"step": 1, "loss": 2}' >"$R/metrics.jsonl"
+    mkdir "$MNT/runs/other"
+    echo 'lr: 0.2' >"$MNT/runs/other/config.yaml"
+    "$EXPFS" commit "$V" 3>&- | grep -q '^r: '
+    equal "$("$EXPFS" log "$V" 3>&-)" "$("$EXPFS" log r --store "$STORE" 3>&-)"
+    equal "$(cd "$V" && "$EXPFS" log 3>&-)" "$("$EXPFS" log r --store "$STORE" 3>&-)"
+    "$EXPFS" signal "$V" loss 3>&- | grep -q ' 2 *loss$'
+    "$EXPFS" load "$(cat "$V/HEAD")" "$V" 3>&- | grep -q '^/runs/r: '
+    rm -r "$R"
+    equal "$("$EXPFS" log "$V" 3>&- | head -n 1)" "$("$EXPFS" log r --store "$STORE" 3>&- | head -n 1)"
+    mkdir -p "$MNT/branches/own/deeper"
+    not "$EXPFS" log "$MNT/branches/own/nothing" 3>&- 2>/dev/null
+}
+
+@test "where a view names no version, commands say what to give" {
+    local c
+    for c in du history verify show select restore forget "diff $R/step_1.pt"; do
+        # shellcheck disable=SC2086 # several words
+        refused 1 "$EXPFS" $c "$V"
+        equal "$MESSAGE" "expfs: /branches/r: is a view of a branch; give a checkpoint that is found there, as /branches/r/latest, or its run, /runs/r"
+    done
+    refused 1 "$EXPFS" history "$V/HEAD"
+    refused 1 "$EXPFS" du "$MNT/branches/none"
+    equal "$MESSAGE" "expfs: /branches/none: there is no such branch; expfs status shows them"
+    for c in du history show log signal commit; do
+        refused 1 "$EXPFS" $c "$MNT/experiments/$(cat "$V/HEAD")"
+        [[ $MESSAGE == *": lies among views; give what a link there leads to"* ]] || fail "of $c: $MESSAGE"
+    done
+    rm -r "$R"
+    refused 1 "$EXPFS" history "$V"
+    [[ $MESSAGE == *"whose run was removed"*"/branches/r/latest"*"/runs/r" ]] || fail "$MESSAGE"
+}
+
+@test "without a path log and du tell of the working directory, with a store of all of it" {
+    mkdir "$MNT/runs/other"
+    echo 'lr: 0.2' >"$MNT/runs/other/config.yaml"
+    "$EXPFS" commit "$MNT/runs/other" >/dev/null 3>&-
+    equal "$(cd "$R" && "$EXPFS" log 3>&- | grep -c '^experiment')" 1
+    equal "$(cd "$MNT" && "$EXPFS" log 3>&- | grep -c '^experiment')" 2
+    equal "$(cd "$R" && "$EXPFS" log --store "$STORE" 3>&- | grep -c '^experiment')" 2
+    equal "$(cd "$R" && "$EXPFS" du 3>&-)" "$("$EXPFS" du "$R" 3>&-)"
+    equal "$(cd "$R" && "$EXPFS" du --store "$STORE" 3>&-)" "$("$EXPFS" du "$MNT" 3>&-)"
+}
