@@ -83,8 +83,12 @@ ledger() { (cd "$R" && "$EXPFS" show "$1" --json 3>&-) | field "$2"; }
     cd "$R/deeper"
     equal "$("$EXPFS" decide best ACCEPT --by me --json 3>&- | field 'r["branch"]')" r
     refused 1 "$EXPFS" decide late RERUN --by me
-    [[ $MESSAGE == *"the branch here has no selection of that name"*"q:late"* ]]
+    [[ $MESSAGE == *"late: no selection in /runs/r has that name; name one of: q:late "* ]] || fail "$MESSAGE"
     refused 1 "$EXPFS" verify ../step_1.safetensors --against late
+    cd "$SCRATCH"
+    refused 1 "$EXPFS" verify "$R/step_1.safetensors" --against late
+    [[ $MESSAGE == *"late: no selection in /runs/r has that name; "* ]] || fail "$MESSAGE"
+    cd "$R/deeper"
     refused 1 "$EXPFS" show late
     equal "$("$EXPFS" show q:late --json 3>&- | field 'len(r["selection"]["decisions"])')" 0
     "$EXPFS" verify "$MNT/runs/q/step_3.safetensors" --against best 3>&- >"$SCRATCH/text"

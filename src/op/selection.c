@@ -27,13 +27,16 @@ static bool is_known(struct expfs *ex, const char *path)
 	return r != -ENOENT && r != -ENODATA && r != -EISDIR;
 }
 
-enum op_exit selection_say_none(int r, const char *text, const char *names, json_t **ret)
+enum op_exit selection_say_none(struct expfs *ex, int r, const char *text, const char *near, const char *names, json_t **ret)
 {
+	const char *dir = near ? near : "";
+	size_t run = path_is_run(ex, dir) ? strlen(dir) : path_run_prefix(ex, dir);
+
 	if (r == -EEXIST)
 		return reply_error(ret, OP_NO, "%s: several branches have a selection of that name; name one of: %s", text, names);
 	if (r != -ENOENT)
 		return reply_error(ret, OP_FAILED, "%s: %s", text, advice(r));
-	return names ? reply_error(ret, OP_NO, "%s: the branch here has no selection of that name; name one of: %s", text, names) :
+	return names ? reply_error(ret, OP_NO, "%s: no selection in /%.*s has that name; name one of: %s", text, (int)run, dir, names) :
 		       reply_error(ret, OP_NO, "%s: is no selection; expfs log names them", text);
 }
 
@@ -51,7 +54,7 @@ enum op_exit selection_named(struct expfs *ex, const json_t *args, struct ledger
 	*ret_is = r == 0;
 	if (r == 0 || (r == -ENOENT && path && (known || !names)))
 		return OP_DONE;
-	return selection_say_none(r, text, names, ret);
+	return selection_say_none(ex, r, text, near, names, ret);
 }
 
 json_t *selection_args_beside(const json_t *args, const char *path)

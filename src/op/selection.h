@@ -11,7 +11,7 @@
 enum op_exit selection_named(struct expfs *ex, const json_t *args, struct ledger_row *row, bool *ret_is, json_t **ret);
 
 /* Says why selection_find() found none. */
-enum op_exit selection_say_none(int r, const char *text, const char *names, json_t **ret);
+enum op_exit selection_say_none(struct expfs *ex, int r, const char *text, const char *near, const char *names, json_t **ret);
 
 /* The same arguments for who stands beside a path. */
 json_t *selection_args_beside(const json_t *args, const char *path);

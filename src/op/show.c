@@ -285,7 +285,7 @@ static enum op_exit show_hash(struct expfs *ex, const char *hash, const json_t *
 		if (r == 0)
 			return show_selection(ex, &selection, ret);
 		if (names)
-			return selection_say_none(r, hash, names, ret);
+			return selection_say_none(ex, r, hash, near, names, ret);
 	}
 	if (r == -EEXIST)
 		return reply_error(ret, OP_NO, "%s: the hashes of several experiments begin so; give more of it", hash);
