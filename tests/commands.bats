@@ -37,6 +37,17 @@ field() { "$EXPFS" status --store "$STORE" --json | python3 -c 'import json, sys
     equal "$MESSAGE" "expfs: status: --store: wants a value; see: expfs help status"
 }
 
+@test "an option with one dash too few is told with two" {
+    refused 2 "$EXPFS" branch new -from r --store "$STORE"
+    equal "$MESSAGE" "expfs: branch: -from: no such option; did you mean --from?"
+    refused 2 "$EXPFS" select x -name=y
+    equal "$MESSAGE" "expfs: select: -name=y: no such option; did you mean --name?"
+    refused 2 "$EXPFS" mount -json
+    equal "$MESSAGE" "expfs: mount: -json: no such option; did you mean --json?"
+    refused 2 "$EXPFS" status -x
+    equal "$MESSAGE" "expfs: status: -x: no such option; see: expfs help status"
+}
+
 @test "--help and -h among the options of a command show its help, behind -- they are names" {
     local words
     for words in "status --help" "status -h" "status . --json --help" "mount -f -h" "init --help" "help status"; do

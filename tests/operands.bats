@@ -53,3 +53,20 @@ teardown() { cleanup; }
     equal "$(cd "$R" && "$EXPFS" du 3>&-)" "$("$EXPFS" du "$R" 3>&-)"
     equal "$(cd "$R" && "$EXPFS" du --store "$STORE" 3>&-)" "$("$EXPFS" du "$MNT" 3>&-)"
 }
+
+@test "branch without --from, and with an empty name, says what is wanted" {
+    refused 2 "$EXPFS" branch "$MNT"
+    [[ $MESSAGE == "expfs: branch: $MNT: --from is wanted, "*"expfs branch --store STORE" ]] || fail "$MESSAGE"
+    refused 2 "$EXPFS" branch '' --from r --store "$STORE"
+    equal "$MESSAGE" "expfs: branch: '': is no name of a run; give NAME, or PATH/runs/NAME"
+}
+
+@test "report says of a directory, of one that is not there and of a view that it writes no page there" {
+    mkdir "$SCRATCH/dir"
+    refused 2 "$EXPFS" report "$SCRATCH/dir/" --store "$STORE"
+    equal "$MESSAGE" "expfs: $SCRATCH/dir/: is a directory; name the file: expfs report $SCRATCH/dir/report.html"
+    refused 3 "$EXPFS" report "$SCRATCH/none/r.html" --store "$STORE"
+    [[ $MESSAGE == "expfs: $SCRATCH/none: No such file or directory; "* ]] || fail "$MESSAGE"
+    refused 2 "$EXPFS" report "$MNT/.expfs/report.html"
+    [[ $MESSAGE == "expfs: $MNT/.expfs/report.html: $MNT/.expfs shows what is made up, and takes no file; "* ]] || fail "$MESSAGE"
+}

@@ -91,7 +91,12 @@ static int run(int argc, char **argv)
 		return exit;
 	if (argc == optind && !from)
 		return list(&a);
-	if (argc - optind != 1 || !from)
+	if (argc - optind == 1 && !from) {
+		log_msg("branch: %s: --from is wanted, which says what it begins with; the branches that there are show without NAME: "
+			"expfs branch --store STORE", argv[optind]);
+		return OP_USAGE;
+	}
+	if (argc - optind != 1)
 		return cmd_bad_operands(&cmd_branch);
 	return make(&a, argv[optind], from);
 }

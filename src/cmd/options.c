@@ -25,10 +25,25 @@ static void bad_long_option(const char *command, const char *given, bool wants_v
 		log_msg("%s: %s: no such option; see: expfs help %s", command, given, command);
 }
 
+/* -NAME with one dash too few; getopt_long() takes it for letters, and stands at it still while some of these are left. */
+static bool say_dashes(const char *command, const char *given, const struct option *options)
+{
+	_cleanup_free_ char *name = given && *given == '-' ? strndup(given + 1, strcspn(given + 1, "=")) : NULL;
+
+	for (; name && options->name; options++)
+		if (!strcmp(name, options->name)) {
+			log_msg("%s: %s: no such option; did you mean --%s?", command, given, options->name);
+			return true;
+		}
+	return false;
+}
+
 enum op_exit cmd_bad_option(int argc, char **argv, int c, const struct option *options)
 {
 	const char *given = argv[optind - 1];
 
+	if (say_dashes(argv[0], argv[optind], options) || say_dashes(argv[0], given, options))
+		return OP_USAGE;
 	if (!strncmp(given, "--", 2))
 		bad_long_option(argv[0], given, c == ':', options);
 	else

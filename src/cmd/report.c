@@ -8,6 +8,7 @@
 #include "cmd/place.h"
 #include "op/reply.h"
 #include "page/page.h"
+#include "util/advice.h"
 #include "util/io.h"
 #include "util/log.h"
 #include "util/progress.h"
@@ -22,14 +23,38 @@ static char *dir_of(const char *file)
 	return !slash ? strdup(".") : strndup(file, slash == file ? 1 : (size_t)(slash - file));
 }
 
+/* Can a file be made there? Says so before the page is. */
+static enum op_exit check_file(const char *file, const char *dir, const struct place *p)
+{
+	_cleanup_free_ char *inside = place_is_inside(p) ? place_path_inside(p) : NULL;
+	const char *view = inside ? strstr(inside, "/.expfs") : NULL;
+	struct stat st;
+
+	if (stat(file, &st) == 0 && S_ISDIR(st.st_mode)) {
+		log_msg("%s: is a directory; name the file: expfs report %s%s" DEFAULT_FILE, file, file, file[strlen(file) - 1] == '/' ? "" : "/");
+		return OP_USAGE;
+	}
+	if (!view || (view[7] && view[7] != '/'))
+		return OP_DONE;
+	log_msg("%s: %s shows what is made up, and takes no file; its report.html is such a page at each moment; name another place", file, dir);
+	return OP_USAGE;
+}
+
 /* A file in a mount names its store, as a path does for other commands; one elsewhere is only written. */
 static enum op_exit open_target(struct ask *a, const char *file)
 {
-	_cleanup_free_ char *dir = dir_of(file);
+	_cleanup_free_ char *dir = strcmp(file, "-") ? dir_of(file) : strdup(".");
 	_cleanup_place_ struct place *p = NULL;
-	bool inside = dir && strcmp(file, "-") != 0 && place_open(dir, &p) == 0 && place_is_inside(p);
+	enum op_exit exit;
+	int r = dir ? place_open(dir, &p) : -ENOMEM;
 
-	return dir ? target_open(a->command, inside ? dir : NULL, a->store, TARGET_THERE, &a->target) : OP_FAILED;
+	if (r < 0) {
+		log_msg("%s: %s", dir ? dir : file, advice(r));
+		return OP_FAILED;
+	}
+	exit = strcmp(file, "-") ? check_file(file, dir, p) : OP_DONE;
+	return exit != OP_DONE ? exit : target_open(a->command, strcmp(file, "-") && place_is_inside(p) ? dir : NULL, a->store,
+						     TARGET_THERE, &a->target);
 }
 
 /* What is no regular file, as a pipe, takes the page as it is; another is replaced by a whole one. */
@@ -72,7 +97,7 @@ static enum op_exit write_page(const json_t *report, const char *file)
 	if (r == 0)
 		r = write_file(file, page, len);
 	if (r < 0) {
-		log_msg("%s: %s", file, strerror(-r));
+		log_msg("%s: %s", file, advice(r));
 		return OP_FAILED;
 	}
 	cmd_print_text(file);
