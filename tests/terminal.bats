@@ -84,6 +84,13 @@ print([m.get(sys.argv[2]) for m in json.load(sys.stdin)["mounts"] if m["mount"] 
     umount_store
 }
 
+@test "mount does not say of a mount at which it could not look that its daemon does not answer" {
+    require_user
+    as_nobody bash -c 'ulimit -u 1 && exec "$0" mount' "$EXPFS" 3>&- >"$SCRATCH/out"
+    grep -A9 -Fx "$MNT: not known, for no process could be started that looks" "$SCRATCH/out" | grep -q "^  store    $STORE$"
+    as_nobody bash -c 'ulimit -u 1 && exec "$0" mount --json' "$EXPFS" 3>&- | grep -q '"state": "unknown"'
+}
+
 @test "where nothing is mounted, mount says how to and exits with 1" {
     require_root
     umount_store

@@ -18,6 +18,7 @@
 #include "util/log.h"
 
 #define PATIENCE_MS 2000 /* for a daemon that does not answer */
+#define END_MS 100	 /* for who looked, once killed */
 
 /* When a process began, in ns since 1970; 0: not known. In /proc/PID/stat that is the 20th word behind the
  * name, which is in brackets and may hold anything. */
@@ -39,27 +40,43 @@ static int64_t process_start(pid_t pid)
 	return now_ns() - timespec_ns(&boot) + (int64_t)(ticks * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK)));
 }
 
-/* In a process of its own, which is left alone where the daemon hangs. */
+static _Noreturn void look(const char *point)
+{
+	struct place *place;
+	int r = place_open(point, &place);
+
+	_exit(r == 0 && place_is_dead(place) ? ENOTCONN : r == 0 && access(point, X_OK) < 0 ? errno : -r);
+}
+
+/* Ends it; one that a daemon holds fast stays until that lets go, and is not waited for. */
+static void end(pid_t pid, int pidfd)
+{
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	kill(pid, SIGKILL);
+	poll(&p, 1, END_MS);
+	waitpid(pid, NULL, WNOHANG);
+}
+
+/* Looks in a process of its own, for the daemon may hang. */
 static const char *ask_state(const char *point)
 {
 	pid_t pid = fork();
 	_cleanup_close_ int fd = pid > 0 ? pidfd_open(pid, 0) : -1;
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int status;
+	int status, n;
 
-	if (pid == 0) {
-		struct place *place;
-		int r = place_open(point, &place);
-
-		_exit(r == 0 && place_is_dead(place) ? ENOTCONN : r == 0 && access(point, X_OK) < 0 ? errno : -r);
-	}
-	if (pid < 0 || fd < 0 || poll(&p, 1, PATIENCE_MS) <= 0) {
-		if (pid > 0)
-			kill(pid, SIGKILL);
-		return "hangs";
+	if (pid == 0)
+		look(point);
+	if (pid < 0)
+		return "unknown";
+	n = fd < 0 ? -1 : poll(&p, 1, PATIENCE_MS);
+	if (n <= 0) {
+		end(pid, fd);
+		return n < 0 ? "unknown" : "hangs";
 	}
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		return "hangs";
+		return "unknown";
 	return WEXITSTATUS(status) == 0 ? "healthy" : WEXITSTATUS(status) == EACCES ? "closed" : "dead";
 }
 
@@ -85,8 +102,10 @@ static void print_state(const json_t *mount)
 		paint_printf(PAINT_RED, "dead");
 	else if (!strcmp(state, "hangs"))
 		paint_printf(PAINT_RED, "does not answer");
-	else
+	else if (!strcmp(state, "closed"))
 		printf("another user's");
+	else
+		printf("not known, for no process could be started that looks");
 	if (!strcmp(state, "dead")) {
 		printf("; clear it away: expfs umount ");
 		cmd_print_text(cmd_string(mount, "mount"));
