@@ -24,7 +24,7 @@ static int give(char *text, char **ret, size_t *ret_len)
 
 static int json_text(const json_t *j, char **ret, size_t *ret_len)
 {
-	_cleanup_free_ char *text = json_dumps(j, JSON_INDENT(2));
+	_cleanup_free_ char *text = reply_dump(j, JSON_INDENT(2));
 	char *line;
 
 	if (!text || asprintf(&line, "%s\n", text) < 0)

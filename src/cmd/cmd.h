@@ -55,8 +55,9 @@ void cmd_print_text(const char *text);
 /* Prints the answer of load or branch. */
 enum op_exit cmd_print_loaded(const json_t *answer);
 
-/* Prints an answer as JSON. */
+/* Prints an answer as JSON, indented; with flags of json_dumps(). Numbers are as of reply_dump(). */
 void cmd_print_json(const json_t *j);
+void cmd_print_json_as(const json_t *j, size_t flags);
 
 /* A number of an answer, which may be the text of one that JSON does not know. */
 #define CMD_NUMBER 32

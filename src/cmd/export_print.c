@@ -80,9 +80,7 @@ void export_print(const struct export_job *j)
 		print_text(j);
 	else if (!j->watch)
 		cmd_print_json(j->report);
-	else {
-		json_dumpf(j->report, stdout, JSON_COMPACT);
-		putchar('\n');
-	}
+	else
+		cmd_print_json_as(j->report, JSON_COMPACT);
 	fflush(stdout);
 }

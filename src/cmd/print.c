@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "op/reply.h"
 #include "util/human.h"
 #include "util/log.h"
 
@@ -28,10 +29,17 @@ void cmd_print_text(const char *text)
 		putchar((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
 }
 
+void cmd_print_json_as(const json_t *j, size_t flags)
+{
+	_cleanup_free_ char *text = reply_dump(j, flags);
+
+	if (text)
+		puts(text);
+}
+
 void cmd_print_json(const json_t *j)
 {
-	json_dumpf(j, stdout, JSON_INDENT(2));
-	putchar('\n');
+	cmd_print_json_as(j, JSON_INDENT(2));
 }
 
 void cmd_format_number(const json_t *number, char ret[static CMD_NUMBER])

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "exp/branch.h"
+#include "format/number.h"
 #include "util/hex.h"
 
 /* Length of the UTF-8 character at s, 0 where there is none. */
@@ -53,6 +54,56 @@ json_t *reply_number(double value)
 	if (isnan(value))
 		return json_string("nan");
 	return isinf(value) ? json_string(value < 0 ? "-inf" : "inf") : json_real(value);
+}
+
+/* The number at text, of n bytes; one with a point or an exponent is real. */
+static void put_number(FILE *f, const char *text, size_t n)
+{
+	char copy[NUMBER_REPR_SIZE] = "";
+
+	if (n < sizeof(copy) && (memchr(text, '.', n) || memchr(text, 'e', n))) {
+		memcpy(copy, text, n);
+		number_repr(strtod(copy, NULL), copy);
+		text = copy;
+		n = strlen(copy);
+	}
+	fwrite(text, 1, n, f);
+}
+
+static void put_shortened(FILE *f, const char *text)
+{
+	bool in_string = false;
+
+	while (*text) {
+		size_t n = in_string ? 0 : strspn(text, "+-.0123456789eE");
+
+		if (n > 0 && (*text == '-' || (*text >= '0' && *text <= '9'))) {
+			put_number(f, text, n);
+			text += n;
+			continue;
+		}
+		if (in_string && *text == '\\')
+			putc(*text++, f);
+		else if (*text == '"')
+			in_string = !in_string;
+		putc(*text++, f);
+	}
+}
+
+char *reply_dump(const json_t *j, size_t flags)
+{
+	_cleanup_free_ char *text = json_dumps(j, flags);
+	char *to = NULL;
+	size_t len;
+	FILE *f = text ? open_memstream(&to, &len) : NULL;
+
+	if (!f)
+		return NULL;
+	put_shortened(f, text);
+	if (fclose(f) == 0)
+		return to;
+	free(to);
+	return NULL;
 }
 
 json_t *reply_path(const char *path)

@@ -24,6 +24,9 @@ void reply_time_text(const char *text, char ret[static REPLY_TIME_TEXT]);
 /* A number; one that is none in JSON as text: "nan", "inf", "-inf". */
 json_t *reply_number(double value);
 
+/* What json_dumps() gives, with each real number as the shortest that is read back as the same; to be freed. */
+char *reply_dump(const json_t *j, size_t flags);
+
 /* A path in the arguments of an operation, of any bytes, from the top of the store: as "path" with
  * a slash in front or, where it is no UTF-8, in hex as "path_hex". */
 int reply_put_path(json_t *args, const char *path);
