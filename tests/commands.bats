@@ -162,6 +162,22 @@ advises() {
     equal "$MESSAGE" "expfs: status: first: there is no such path here; of a branch tells: expfs log first"
 }
 
+@test "branches stand in columns, one of a thing is told as one, and reals in JSON are the shortest that say the same" {
+    mount_store
+    mkdir -p "$MNT/runs/ä" "$MNT/runs/longer"
+    echo 'lr: 0.1' >"$MNT/runs/ä/config.yaml"
+    checkpoint zip "$MNT/runs/longer/step_1.pt" 1000 1
+    echo '{"step": 1, "val_loss": 0.1, "loss": 1e-07, "acc": 100.0, "big": 1e22, "odd": 0.30000000000000004}' >"$MNT/runs/longer/metrics.jsonl"
+    "$EXPFS" commit "$MNT/runs/ä" >/dev/null 3>&-
+    equal "$("$EXPFS" branch --store "$STORE" 3>&- | python3 -c 'import sys; print({l.index("  /runs") if "/runs" in l else l.index("  no checkpoint") for l in sys.stdin})')" "{32}"
+    "$EXPFS" signal longer --store "$STORE" --json 3>&- >"$SCRATCH/json"
+    equal "$(grep -o '[0-9.e+-]*$' "$SCRATCH/json" | grep '[.e]' | tr '\n' ' ')" "100.0 1e+22 1e-07 0.30000000000000004 0.1 "
+    grep -q '"value": 0.1$' "$MNT/.expfs/status.json"
+    equal "$("$EXPFS" forget "$MNT/runs/ä/config.yaml@1" 2>&1 3>&- | wc -l)" 1
+    umount_store
+    "$EXPFS" fsck "$STORE" | grep -q ', 1 content, \|, [02-9] contents, '
+}
+
 @test "an answer that cannot be written gives 3" {
     local status=0
     "$EXPFS" help >/dev/full 2>"$SCRATCH/err" || status=$?

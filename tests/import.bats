@@ -346,7 +346,7 @@ with open(sys.argv[1], "ab", buffering=0) as f:
     everything "$MNT/runs" >"$SCRATCH/before"
     "$EXPFS" import "$S/hf" "$MNT" --dry-run >"$SCRATCH/out" 3>&-
     grep -q '^/runs/hf: 17 files, .*, to be brought from' "$SCRATCH/out"
-    grep -q '^root      /runs/hf/lab: 1 experiments, 2 checkpoints, steps 0 ... 5$' "$SCRATCH/out"
+    grep -q '^root      /runs/hf/lab: 1 experiment, 2 checkpoints, steps 0 ... 5$' "$SCRATCH/out"
     grep -q '^run       /runs/hf: 2 checkpoints, steps 100 ... 200$' "$SCRATCH/out"
     grep -q '^left out  fifo: is a FIFO$' "$SCRATCH/out"
     everything "$MNT/runs" | diff "$SCRATCH/before" -

@@ -340,7 +340,7 @@ for w in json.load(sys.stdin)["warnings"]:
     "$EXPFS" forget "$P@1" 3>&-
     equal "$(warned manifest-lost)" ""
     manifest $B >"$P"
-    [[ $(warned manifest-lost) == *"0 of the 1 experiments of version 2,"* ]]
+    [[ $(warned manifest-lost) == *"0 of the 1 experiment of version 2,"* ]]
     rm "$P"
     equal "$(warned manifest-lost)" ""
 }

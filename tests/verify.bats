@@ -23,7 +23,7 @@ tensors    1 content
 holds      /runs/r/step_9.safetensors@1, step 9
 recover    /runs/r/step_7.safetensors@1, step 7
 control    /runs/r/step_9.safetensors@1, step 9
-           1 tensors
+           1 tensor
 command    rm $R/late_step_7.safetensors && expfs restore $R/step_7.safetensors@1 $R/late_step_7.safetensors
            what the path holds now stays in its history"
     equal "$(field 'a["reference"]["path"], a["different"]' "$R/late_step_7.safetensors")" \

@@ -9,17 +9,30 @@
 #include "op/reply.h"
 #include "util/log.h"
 
+/* Letters, of which more than one byte may be needed for each. */
+static int width_of(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
 static enum op_exit print_branches(const json_t *answer)
 {
-	const json_t *b;
+	const json_t *branches = json_object_get(answer, "branches"), *b;
+	int width = 0;
 	size_t i;
 
-	json_array_foreach (json_object_get(answer, "branches"), i, b) {
+	json_array_foreach (branches, i, b)
+		width = MAX(width, width_of(cmd_string(b, "name")));
+	json_array_foreach (branches, i, b) {
 		const json_t *latest = json_object_get(b, "latest");
-		const char *head = cmd_string(b, "head");
+		const char *name = cmd_string(b, "name"), *head = cmd_string(b, "head");
 
-		cmd_print_text(cmd_string(b, "name"));
-		printf("  %s  ", *head ? head : "no experiment");
+		cmd_print_text(name);
+		printf("%*s  %-24s  ", width - width_of(name), "", *head ? head : "no experiment");
 		cmd_print_text(json_is_null(latest) ? "no checkpoint" : cmd_string(latest, "path"));
 		if (json_is_integer(json_object_get(latest, "step")))
 			printf(", step %" JSON_INTEGER_FORMAT, cmd_number(latest, "step"));

@@ -63,7 +63,8 @@ void cmd_print_json_as(const json_t *j, size_t flags);
 #define CMD_NUMBER 32
 void cmd_format_number(const json_t *number, char ret[static CMD_NUMBER]);
 
-/* A number of bytes for people (util/human.h). */
+/* A number of bytes, and of what a noun names, for people (util/human.h). */
 void cmd_print_bytes(double bytes);
+void cmd_print_count(json_int_t n, const char *noun);
 
 #endif

@@ -6,11 +6,13 @@
 
 static enum op_exit print(const json_t *answer)
 {
-	size_t n = json_array_size(json_object_get(answer, "forgotten")), i;
 	const json_t *kept;
+	size_t i;
 
 	cmd_print_text(cmd_string(answer, "path"));
-	printf(": %zu version%s forgotten, ", n, n == 1 ? "" : "s");
+	printf(": ");
+	cmd_print_count((json_int_t)json_array_size(json_object_get(answer, "forgotten")), "version");
+	printf(" forgotten, ");
 	cmd_print_bytes((double)cmd_number(answer, "freed"));
 	printf(" freed\n");
 	json_array_foreach (json_object_get(answer, "kept"), i, kept)

@@ -25,14 +25,16 @@ static void print(const json_t *answer)
 	json_array_foreach (json_object_get(answer, "problems"), i, problem)
 		print_problem(problem);
 	if ((json_int_t)i < found)
-		printf("%" JSON_INTEGER_FORMAT " problems are not listed\n", found - (json_int_t)i);
+		printf("problems that are not listed: %" JSON_INTEGER_FORMAT "\n", found - (json_int_t)i);
 	if (found == 0)
 		printf("the store is sound: ");
 	else
 		printf("problems: %" JSON_INTEGER_FORMAT ", repaired: %" JSON_INTEGER_FORMAT "; ", found,
 		       found - cmd_number(answer, "left"));
-	printf("%" JSON_INTEGER_FORMAT " inodes, %" JSON_INTEGER_FORMAT " contents, ", cmd_number(answer, "inodes"),
-	       cmd_number(answer, "objects"));
+	cmd_print_count(cmd_number(answer, "inodes"), "inode");
+	printf(", ");
+	cmd_print_count(cmd_number(answer, "objects"), "content");
+	printf(", ");
 	cmd_print_bytes((double)cmd_number(answer, "bytes"));
 	printf(" read\n");
 }

@@ -105,9 +105,11 @@ static void print_place(const json_t *p)
 
 	cmd_print_text(cmd_string(p, "path"));
 	printf(": ");
-	if (json_is_integer(experiments))
-		printf("%" JSON_INTEGER_FORMAT " experiments, ", json_integer_value(experiments));
-	printf("%" JSON_INTEGER_FORMAT " checkpoints", cmd_number(p, "checkpoints"));
+	if (json_is_integer(experiments)) {
+		cmd_print_count(json_integer_value(experiments), "experiment");
+		printf(", ");
+	}
+	cmd_print_count(cmd_number(p, "checkpoints"), "checkpoint");
 	if (json_is_array(steps))
 		printf(", steps %" JSON_INTEGER_FORMAT " ... %" JSON_INTEGER_FORMAT, json_integer_value(json_array_get(steps, 0)),
 		       json_integer_value(json_array_get(steps, 1)));
@@ -151,8 +153,10 @@ static void print_branches(const json_t *told)
 	}
 	if (json_array_size(list) > SHOWN)
 		printf(" and %zu more", json_array_size(list) - SHOWN);
-	printf("%s%" JSON_INTEGER_FORMAT " experiments\n", json_array_size(list) ? ": " : "branches  none: ",
-	       cmd_number(told, "experiments"));
+	printf(json_array_size(list) ? ": " : "branches  none");
+	if (json_array_size(list))
+		cmd_print_count(cmd_number(told, "experiments"), "experiment");
+	putchar('\n');
 	human_bytes((double)cmd_number(space, "raw"), raw);
 	human_bytes((double)cmd_number(space, "stored"), stored);
 	printf("space     %s more, in %s of the store\n", raw, stored);
@@ -166,10 +170,12 @@ void import_print(const json_t *told, bool done)
 
 	human_bytes((double)cmd_number(told, "new_bytes"), bytes);
 	cmd_print_text(cmd_string(told, "dest"));
-	printf(": %" JSON_INTEGER_FORMAT " files, %s, %s from ", new, bytes, done ? "brought" : "to be brought");
+	printf(": ");
+	cmd_print_count(new, "file");
+	printf(", %s, %s from ", bytes, done ? "brought" : "to be brought");
 	cmd_print_text(cmd_string(told, "source"));
 	if (there > 0)
-		printf("; %" JSON_INTEGER_FORMAT " are there already", there);
+		printf("; %" JSON_INTEGER_FORMAT " %s there already", there, there == 1 ? "is" : "are");
 	putchar('\n');
 	print_list(NULL, places, (json_int_t)json_array_size(places), print_place);
 	print_counted("name", json_object_get(told, "given_back"), "names", print_name);

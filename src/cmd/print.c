@@ -57,3 +57,10 @@ void cmd_print_bytes(double bytes)
 	human_bytes(bytes, text);
 	printf("%s", text);
 }
+
+void cmd_print_count(json_int_t n, const char *noun)
+{
+	char text[HUMAN_COUNT];
+
+	printf("%s", human_count((uint64_t)n, noun, text));
+}

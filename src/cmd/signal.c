@@ -59,11 +59,10 @@ static enum op_exit add_name(const char *name, json_t *args)
 
 static enum op_exit print_recorded(const json_t *answer)
 {
-	json_int_t n = cmd_number(answer, "recorded");
-
 	cmd_print_text(cmd_string(answer, "branch"));
-	printf(": %" JSON_INTEGER_FORMAT " value%s recorded for step %" JSON_INTEGER_FORMAT "\n", n, n == 1 ? "" : "s",
-	       cmd_number(answer, "step"));
+	printf(": ");
+	cmd_print_count(cmd_number(answer, "recorded"), "value");
+	printf(" recorded for step %" JSON_INTEGER_FORMAT "\n", cmd_number(answer, "step"));
 	return OP_DONE;
 }
 

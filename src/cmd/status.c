@@ -24,8 +24,9 @@ static void print_store(const json_t *answer)
 	cmd_print_bytes((double)cmd_number(space, "unique"));
 	printf(", stored ");
 	cmd_print_bytes((double)cmd_number(space, "stored"));
-	printf("\nfiles     %" JSON_INTEGER_FORMAT ", of %" JSON_INTEGER_FORMAT " contents\n", cmd_number(counts, "files"),
-	       cmd_number(counts, "objects"));
+	printf("\nfiles     %" JSON_INTEGER_FORMAT ", of ", cmd_number(counts, "files"));
+	cmd_print_count(cmd_number(counts, "objects"), "content");
+	putchar('\n');
 }
 
 /* Where a branch is, and what is to come. */

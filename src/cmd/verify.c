@@ -92,8 +92,11 @@ enum op_exit verify_print(const json_t *a)
 		print_version("control", json_object_get(a, "control"));
 	else if (cmd_number(a, "control_differs") > 0)
 		printf("%-11s%s\n", "control", "one bit changed");
-	if (cmd_number(a, "control_differs") > 0)
-		printf("%-11s%" JSON_INTEGER_FORMAT " tensors\n", "", cmd_number(a, "control_differs"));
+	if (cmd_number(a, "control_differs") > 0) {
+		printf("%-11s", "");
+		cmd_print_count(cmd_number(a, "control_differs"), "tensor");
+		putchar('\n');
+	}
 	return OP_DONE;
 }
 

@@ -8,6 +8,7 @@
 #include "format/manifest.h"
 #include "format/state_file.h"
 #include "meta/version.h"
+#include "util/human.h"
 #include "util/io.h"
 
 #define READ_MAX 1000 /* versions, the last ones: some seconds */
@@ -206,14 +207,15 @@ static int say_lost(const struct walk *w, struct manifest_finding *ret)
 		[MANIFEST_NO_EXPERIMENTS] = "has no experiments", [MANIFEST_EMPTY] = "is empty",
 		[MANIFEST_BROKEN] = "does not parse",
 	};
+	char count[HUMAN_COUNT];
 	size_t left = 0;
 
 	for (size_t i = 0; i < w->had->count; i++)
 		left += manifest_find(w->has, w->had->entries[i].hash) != NULL;
 	ret->fault = MANIFEST_LOST;
 	ret->better = w->best.n;
-	if (asprintf(&ret->text, "%s%s%s; it has %zu of the %zu experiments of version %llu", what[w->has->state],
-		     *w->has->why.text ? ": " : "", w->has->why.text, left, w->had->count,
+	if (asprintf(&ret->text, "%s%s%s; it has %zu of the %s of version %llu", what[w->has->state],
+		     *w->has->why.text ? ": " : "", w->has->why.text, left, human_count(w->had->count, "experiment", count),
 		     (unsigned long long)w->best.n) < 0)
 		ret->text = NULL;
 	return ret->text ? 0 : -ENOMEM;

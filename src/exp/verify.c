@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exp/weigh.h"
+#include "util/human.h"
 #include "util/io.h"
 
 void verified_free(struct verified *v)
@@ -275,9 +276,9 @@ static int hold_unreadable(struct question *q, const struct weights *w, const ch
 
 static int hold_open(struct question *q, size_t n)
 {
-	char *why;
+	char count[HUMAN_COUNT], *why;
 
-	return hold(q, asprintf(&why, "%zu tensors cannot be told: the others are the same", n) < 0 ? NULL : why);
+	return hold(q, asprintf(&why, "%s cannot be told: the others are the same", human_count(n, "tensor", count)) < 0 ? NULL : why);
 }
 
 static int decide(struct question *q)

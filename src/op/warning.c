@@ -10,6 +10,7 @@
 #include "exp/step.h"
 #include "op/labels.h"
 #include "op/reply.h"
+#include "util/human.h"
 
 #define NAMES_COMPARED 16 /* of one step in one directory */
 
@@ -71,6 +72,7 @@ void warn_of_pending(const struct pending *p, json_t *warnings)
 int warn_of_store(struct expfs *ex, json_t *warnings)
 {
 	_cleanup_free_ char *fault = NULL;
+	char count[HUMAN_COUNT];
 	struct statvfs v;
 	int r;
 
@@ -84,14 +86,14 @@ int warn_of_store(struct expfs *ex, json_t *warnings)
 	for (char **p = ex->config->unknown; *p; p++)
 		warn(warnings, "config", NULL, "config.yaml: %s", *p);
 	if (atomic_load(&ex->track_faults) > 0)
-		warn(warnings, "damaged", NULL, "%u changes could not be followed in history and views; unmount the store and "
-		     "run expfs fsck on it", atomic_load(&ex->track_faults));
+		warn(warnings, "damaged", NULL, "%s could not be followed in history and views; unmount the store and "
+		     "run expfs fsck on it", human_count(atomic_load(&ex->track_faults), "change", count));
 	if (atomic_load(&ex->untold) > 0)
-		warn(warnings, "kernel", NULL, "the kernel does not know yet that %u names were changed by a load: they may lead "
-		     "to what was before; the store's log tells why", atomic_load(&ex->untold));
+		warn(warnings, "kernel", NULL, "the kernel does not know yet of %s that a load changed, which may lead to what "
+		     "was before; the store's log tells why", human_count(atomic_load(&ex->untold), "name", count));
 	if (atomic_load(&ex->experiment_faults) > 0)
-		warn(warnings, "damaged", NULL, "the experiments of %u checkpoints could not be found out; the store's log tells "
-		     "why of the first", atomic_load(&ex->experiment_faults));
+		warn(warnings, "damaged", NULL, "the experiments of %s could not be found out; the store's log tells "
+		     "why of the first", human_count(atomic_load(&ex->experiment_faults), "checkpoint", count));
 	warn_of_power_cut(&ex->recovered, warnings);
 	r = warn_of_collisions(ex, warnings);
 	if (r == 0)

@@ -1,5 +1,6 @@
 #include "util/human.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "util/util.h"
@@ -26,4 +27,10 @@ void human_seconds(double seconds, char ret[static HUMAN_TEXT])
 		snprintf(ret, HUMAN_TEXT, "%u h %02u min", s / 3600, s / 60 % 60);
 	else
 		snprintf(ret, HUMAN_TEXT, "%u d %02u h", s / 86400, s / 3600 % 24);
+}
+
+const char *human_count(uint64_t n, const char *noun, char ret[static HUMAN_COUNT])
+{
+	snprintf(ret, HUMAN_COUNT, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
+	return ret;
 }

@@ -82,7 +82,7 @@ static void a_terminal_that_only_prints_lines_gets_none(void **state)
 
 static void numbers_are_in_units_for_people(void **state)
 {
-	char text[HUMAN_TEXT];
+	char text[HUMAN_TEXT], count[HUMAN_COUNT];
 
 	(void)state;
 	human_bytes(1023, text);
@@ -99,6 +99,9 @@ static void numbers_are_in_units_for_people(void **state)
 	assert_string_equal(text, "1 d 01 h");
 	human_seconds(1e300, text);
 	assert_string_equal(text, "11 d 13 h");
+	assert_string_equal(human_count(0, "file", count), "0 files");
+	assert_string_equal(human_count(1, "file", count), "1 file");
+	assert_string_equal(human_count(2, "file", count), "2 files");
 }
 
 static void the_nearest_name_is_found_if_one_is_near(void **state)
