@@ -162,6 +162,25 @@ sees() {
     equal "$(as_nobody ls "$MNT/branches/r/step")" 1
 }
 
+@test "warnings name nothing in a directory that the user may not both enter and list" {
+    closed_directory
+    mkdir -m 700 "$R/checkpoint-3" "$R/.hydra"
+    checkpoint torn-zip "$R/private/step_10.pt" 10000 10
+    checkpoint zip "$R/private/step_09.pt" 10000 9
+    checkpoint torn-zip "$R/checkpoint-3/model.pt" 10000 3
+    checkpoint torn-zip "$R/step_2.pt" 10000 2
+    echo '{}' >"$R/checkpoint-3/trainer_state.json"
+    echo 'lr: [' >"$R/.hydra/config.yaml"
+    # told WHO: kinds and names
+    told() {
+        as "$1" cat "$R/.expfs/status.json" | python3 -c 'import json, sys
+print(sorted((w["kind"], w["path"][len("/runs/r/"):]) for w in json.load(sys.stdin)["warnings"]))'
+    }
+    equal "$(told 0)" "[('duplicate-step', 'private/step_9.pt'), ('hp-unparsable', '.hydra/config.yaml'), ('torn', 'checkpoint-3'), ('torn', 'private/step_10.pt'), ('torn', 'step_2.pt')]"
+    equal "$(told 1002)" "[('torn', 'step_2.pt')]"
+    equal "$(told 1001)" "[('duplicate-step', 'private/step_9.pt'), ('torn', 'private/step_10.pt'), ('torn', 'step_2.pt')]"
+}
+
 @test "a link that one user looked up tells another no more than his own" {
     closed_directory
     python3 - "$V" "$R/.expfs" <<'PY'

@@ -103,7 +103,7 @@ static int head_json(struct expfs *ex, const struct branch *b, json_t **ret)
 	return 0;
 }
 
-static int pending_json(struct expfs *ex, const struct branch *b, json_t **ret, json_t *warnings)
+static int pending_json(struct expfs *ex, struct cred *cred, const struct branch *b, json_t **ret, json_t *warnings)
 {
 	static const char *const names[] = { "HP", "MODEL", "DATA" };
 	_cleanup_pending_ struct pending p = { 0 };
@@ -116,7 +116,7 @@ static int pending_json(struct expfs *ex, const struct branch *b, json_t **ret, 
 	for (size_t i = 0; i < SEGMENTS; i++)
 		if (p.changed[i])
 			json_array_append_new(components, json_string(names[i]));
-	warn_of_pending(&p, warnings);
+	warn_of_pending(ex, cred, &p, warnings);
 	*ret = json_pack("{s:o, s:o}", "components", components, "hash", *p.hash ? json_string(p.hash) : json_null());
 	return 0;
 }
@@ -134,7 +134,7 @@ static int add_branch(struct expfs *ex, struct cred *cred, const struct branch *
 	if (r == 0)
 		r = head_json(ex, b, &head);
 	if (r == 0)
-		r = pending_json(ex, b, &pending, warnings);
+		r = pending_json(ex, cred, b, &pending, warnings);
 	if (r < 0)
 		return r;
 	json_array_append_new(branches, json_pack("{s:o, s:o, s:O, s:O, s:O, s:O}", "name", reply_text(b->name), "run",
@@ -142,10 +142,10 @@ static int add_branch(struct expfs *ex, struct cred *cred, const struct branch *
 						  "best", best));
 	if (branch_is_removed(b))
 		return 0;
-	r = warn_of_checkpoints(ex, b, json_is_null(latest), warnings);
+	r = warn_of_checkpoints(ex, cred, b, json_is_null(latest), warnings);
 	if (r == 0)
 		r = warn_of_labels(ex, cred, b, warnings);
-	return r < 0 ? r : warn_of_manifests(ex, b, warnings);
+	return r < 0 ? r : warn_of_manifests(ex, cred, b, warnings);
 }
 
 /* The branches whose run lies below a path, or the path below it. */

@@ -7,6 +7,7 @@
 #include "exp/checkpoint.h"
 #include "exp/judge.h"
 #include "exp/manifests.h"
+#include "exp/path.h"
 #include "exp/step.h"
 #include "op/labels.h"
 #include "op/reply.h"
@@ -63,9 +64,22 @@ void warn_of_lost(const struct branch *b, const struct ledger_row *selection, js
 	     b->name, selection->name);
 }
 
-void warn_of_pending(const struct pending *p, json_t *warnings)
+/* Could he come to the path? */
+static bool may_find(struct expfs *ex, struct cred *cred, const char *path)
 {
-	if (p->fault)
+	uint64_t ino;
+
+	cred_ask(cred);
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		return !cred || (path_lookup(db, path, &ino) == 0 && path_may_walk(db, cred, ino, R_OK | X_OK) == 0);
+	}
+}
+
+void warn_of_pending(struct expfs *ex, struct cred *cred, const struct pending *p, json_t *warnings)
+{
+	if (p->fault && may_find(ex, cred, p->fault_path))
 		warn(warnings, "hp-unparsable", p->fault_path, "does not parse: %s; its last version that did counts", p->fault);
 }
 
@@ -133,6 +147,7 @@ struct found {
 	} v[WARNINGS_MAX];
 	size_t n;
 	struct db *db;
+	struct cred *cred; /* who is told */
 };
 
 static void cleanup_found(struct found **f)
@@ -145,12 +160,20 @@ static void cleanup_found(struct found **f)
 	free(*f);
 }
 
+/* Could he find it, and look into it where that is what is told of? */
+static bool may_know(const struct found *f, const struct tracked_row *t)
+{
+	return t->is_dir ? labels_may_know(f->db, f->cred, t) : !f->cred || path_may_walk(f->db, f->cred, t->ino, R_OK | X_OK) == 0;
+}
+
 static int add(struct found *f, const struct tracked_row *t, const char *name, const char *other)
 {
 	int r;
 
 	if (f->n == WARNINGS_MAX)
 		return 1;
+	if (!may_know(f, t))
+		return 0;
 	f->v[f->n].t = *t;
 	f->v[f->n].name = strdup(name);
 	f->v[f->n].other = other ? strdup(other) : NULL;
@@ -221,24 +244,29 @@ static int list_manifests(struct db *db, uint64_t run, struct found *f)
 }
 
 /* Of the run of a branch. */
-static int find(struct expfs *ex, const struct branch *b, int (*list)(struct db *, uint64_t, struct found *),
+static int find(struct expfs *ex, struct cred *cred, const struct branch *b, int (*list)(struct db *, uint64_t, struct found *),
 		struct found *ret)
 {
-	_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
 	const uint64_t ids[] = { b->id, b->run };
 	int r = 0;
 
-	ret->db = db;
-	for (size_t i = 0; i < (b->run ? 2 : 1) && r == 0; i++)
-		r = list(db, ids[i], ret);
+	cred_ask(cred);
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		ret->db = db;
+		ret->cred = cred;
+		for (size_t i = 0; i < (b->run ? 2 : 1) && r == 0; i++)
+			r = list(db, ids[i], ret);
+	}
 	return MIN(r, 0);
 }
 
-static int warn_of_incomplete(struct expfs *ex, const struct branch *b, bool none, json_t *warnings)
+static int warn_of_incomplete(struct expfs *ex, struct cred *cred, const struct branch *b, bool none, json_t *warnings)
 {
 	static const char *const kinds[] = { [JUDGE_TORN] = "torn", [JUDGE_PASSING] = "waiting", [JUDGE_MIXED] = "mixed" };
 	_cleanup_(cleanup_found) struct found *f = calloc(1, sizeof(*f));
-	int r = f ? find(ex, b, list_incomplete, f) : -ENOMEM;
+	int r = f ? find(ex, cred, b, list_incomplete, f) : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < f->n; i++) {
 		_cleanup_free_ char *why = NULL;
@@ -252,15 +280,15 @@ static int warn_of_incomplete(struct expfs *ex, const struct branch *b, bool non
 	return r;
 }
 
-int warn_of_checkpoints(struct expfs *ex, const struct branch *b, bool none, json_t *warnings)
+int warn_of_checkpoints(struct expfs *ex, struct cred *cred, const struct branch *b, bool none, json_t *warnings)
 {
 	_cleanup_(cleanup_found) struct found *f = NULL;
-	int r = warn_of_incomplete(ex, b, none, warnings);
+	int r = warn_of_incomplete(ex, cred, b, none, warnings);
 
 	f = r == 0 ? calloc(1, sizeof(*f)) : NULL;
 	if (!f)
 		return r < 0 ? r : -ENOMEM;
-	r = find(ex, b, list_duplicates, f);
+	r = find(ex, cred, b, list_duplicates, f);
 	for (size_t i = 0; r == 0 && i < f->n; i++)
 		warn(warnings, "duplicate-step", f->v[i].path, "stands for the same step as %s", f->v[i].other);
 	return r;
@@ -285,10 +313,10 @@ static void warn_of_manifest(struct expfs *ex, const char *path, const struct ma
 		warn(warnings, "state-unknown-hash", path, "%s", f->text);
 }
 
-int warn_of_manifests(struct expfs *ex, const struct branch *b, json_t *warnings)
+int warn_of_manifests(struct expfs *ex, struct cred *cred, const struct branch *b, json_t *warnings)
 {
 	_cleanup_(cleanup_found) struct found *f = calloc(1, sizeof(*f));
-	int r = f ? find(ex, b, list_manifests, f) : -ENOMEM;
+	int r = f ? find(ex, cred, b, list_manifests, f) : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < f->n; i++) {
 		struct manifest_finding finding;
