@@ -388,7 +388,9 @@ PY
     save "$SCRATCH/1" 1
     cmp "$V/best" "$SCRATCH/1"
     rm "$R/step_1.pt"
-    "$EXPFS" forget "$R/step_1.pt" >/dev/null
+    local status=0
+    "$EXPFS" forget "$R/step_1.pt" >/dev/null || status=$?
+    equal "$status" 1
     in_history step_1.pt 1
     cmp "$V/best" "$SCRATCH/1"
 }

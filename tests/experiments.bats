@@ -235,8 +235,10 @@ $second"
     experiment=$(hash_of "$R/step_2.safetensors")
     cp "$R/step_2.safetensors" "$SCRATCH"
     rm "$R"/step_*
-    run "$EXPFS" forget "$R/step_2.safetensors" 3>&-
-    equal $status 0
+    refused 1 "$EXPFS" forget "$R/step_2.safetensors"
+    equal "$MESSAGE" "expfs: /runs/r/step_2.safetensors: no version was forgotten, for each is needed; version 1: it is the last checkpoint of its experiment"
+    refused 1 "$EXPFS" forget "$R/step_2.safetensors" --json
+    equal "$(python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["forgotten"], [k["n"] for k in r["kept"]])' <"$SCRATCH/out")" "[] [1]"
     run "$EXPFS" forget "$R/step_2.safetensors@1" 3>&-
     equal $status 1
     [[ $output == *"version 1 is needed: it is the last checkpoint of its experiment" ]]

@@ -20,6 +20,15 @@ static enum op_exit print(const json_t *answer)
 	return OP_DONE;
 }
 
+/* As JSON with which need what. */
+static enum op_exit say_needed(const struct ask *a)
+{
+	cmd_say_no(a->answer);
+	if (a->json)
+		cmd_print_json(a->answer);
+	return OP_NO;
+}
+
 static int run(int argc, char **argv)
 {
 	_cleanup_ask_ struct ask a = { .command = "forget" };
@@ -38,6 +47,8 @@ static int run(int argc, char **argv)
 		exit = OP_FAILED;
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "forget");
+	if (exit == OP_NO && json_object_get(a.answer, "kept"))
+		return say_needed(&a);
 	if (exit == OP_NO && n == 0)
 		return target_say_unknown("forget", &a.target, a.answer);
 	return ask_print(&a, exit, print);
@@ -65,5 +76,5 @@ const struct command cmd_forget = {
 		"  --store STORE  the store, mounted or not\n"
 		"  --json         the answer as JSON\n"
 		"\n"
-		"Exit status 1: there is no such version, or it is needed.\n",
+		"Exit status 1: there is no such version, or all that there are are needed.\n",
 };

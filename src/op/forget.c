@@ -45,6 +45,17 @@ static void mark(const struct history *h, uint64_t n, bool *marked, json_t *forg
 	}
 }
 
+/* Why none went, of those that needed the path's versions the last one. */
+static void say_needed(const char *path, const json_t *kept, json_t *answer)
+{
+	const json_t *last = json_array_get(kept, json_array_size(kept) - 1);
+	_cleanup_free_ char *text = NULL;
+
+	if (asprintf(&text, "/%s: no version was forgotten, for each is needed; version %" JSON_INTEGER_FORMAT ": %s", path,
+		     json_integer_value(json_object_get(last, "n")), json_string_value(json_object_get(last, "why"))) >= 0)
+		json_object_set_new(answer, "error", reply_text(text));
+}
+
 /* -EAGAIN: there are other versions by now. */
 static int try(struct expfs *ex, const json_t *args, uint64_t n, enum op_exit *ret_exit, char **path, json_t **ret)
 {
@@ -67,6 +78,10 @@ static int try(struct expfs *ex, const json_t *args, uint64_t n, enum op_exit *r
 	if (r == 0)
 		*ret = json_pack("{s:o, s:O, s:O, s:I}", "path", reply_path(*path), "forgotten", forgotten, "kept", kept,
 				 "freed", (json_int_t)freed);
+	if (r == 0 && json_array_size(forgotten) == 0) {
+		*ret_exit = OP_NO;
+		say_needed(*path, kept, *ret);
+	}
 	return r;
 }
 

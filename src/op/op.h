@@ -68,7 +68,7 @@ enum op_exit op_show(struct expfs *ex, const struct op_caller *caller, const jso
 enum op_exit op_history(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/forget.c: {"path", "n": number, or absent: all that nothing needs} → {"path", "forgotten": [n], "kept": [{"n",
- * "why"}], "freed": bytes}. OP_NO: it is not known, or needed; {"error"} says so. */
+ * "why"}], "freed": bytes}. OP_NO: it is not known, or needed; {"error"} says so; of all that are needed with the rest. */
 enum op_exit op_forget(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/signal.c: {"branch": name, or "path": any path of its run} → {"branch", "run", "curves": [{"name", "points": [[step,
