@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "util/io.h"
-#include "util/progress.h"
 
 #define CHUNK (1u << 20)
 #define WRITE 0222
@@ -20,7 +19,8 @@ struct copy {
 	char *buf; /* of CHUNK bytes */
 	struct digest_run *run; /* of what is copied, or NULL */
 	bool (*stop)(void);
-	struct progress progress;
+	struct progress *progress;
+	bool unread; /* it failed because from could not be read */
 };
 
 /* A hole is as many zeros to the digest. */
@@ -41,6 +41,7 @@ static int copy_chunk(struct copy *c, int from, int to, uint64_t off, size_t wan
 {
 	ssize_t n = io_pread(from, c->buf, want, off), w;
 
+	c->unread = n <= 0;
 	if (n <= 0)
 		return n < 0 ? (int)n : -EIO;
 	w = io_pwrite(to, c->buf, (size_t)n, off);
@@ -48,18 +49,30 @@ static int copy_chunk(struct copy *c, int from, int to, uint64_t off, size_t wan
 		return w < 0 ? (int)w : -ENOSPC;
 	if (c->run)
 		digest_run_write(c->run, c->buf, (size_t)n, off);
-	progress_add(&c->progress, (uint64_t)n);
+	progress_add(c->progress, (uint64_t)n);
 	*ret = (size_t)n;
 	return 0;
 }
 
+/* Where the next data at or after off begins, and where that ends; a disk that does not tell has no holes. */
+static uint64_t next_data(int fd, uint64_t off, uint64_t size, uint64_t *ret_end)
+{
+	off_t data = lseek(fd, (off_t)off, SEEK_DATA), hole;
+
+	if (data < 0 && errno == ENXIO)
+		return size;
+	off = data < 0 ? off : MIN((uint64_t)data, size);
+	hole = lseek(fd, (off_t)off, SEEK_HOLE);
+	*ret_end = hole < 0 ? size : MIN((uint64_t)hole, size);
+	return off;
+}
+
 static int copy_bytes(struct copy *c, int from, int to, uint64_t size)
 {
-	uint64_t off = 0;
+	uint64_t off = 0, end = 0;
 
 	while (off < size) {
-		off_t data = lseek(from, (off_t)off, SEEK_DATA);
-		uint64_t next = data >= 0 ? MIN((uint64_t)data, size) : errno == ENXIO ? size : off; /* ENXIO: a hole up to the end */
+		uint64_t next = off < end ? off : next_data(from, off, size, &end);
 		size_t n = 0;
 		int r;
 
@@ -69,7 +82,8 @@ static int copy_bytes(struct copy *c, int from, int to, uint64_t size)
 		off = next;
 		if (off == size)
 			break;
-		r = copy_chunk(c, from, to, off, (size_t)MIN(size - off, (uint64_t)CHUNK), &n);
+		/* One that shrank has a hole there by now: reading it tells. */
+		r = copy_chunk(c, from, to, off, (size_t)MIN(off < end ? end - off : size - off, (uint64_t)CHUNK), &n);
 		if (r < 0)
 			return r;
 		off += n;
@@ -80,15 +94,25 @@ static int copy_bytes(struct copy *c, int from, int to, uint64_t size)
 int copy_content(int from, int to, uint64_t size, struct digest_run *run, bool (*stop)(void))
 {
 	_cleanup_free_ char *buf = malloc(CHUNK);
-	struct copy c = { .buf = buf, .run = run, .stop = stop };
+	struct progress progress;
+	struct copy c = { .buf = buf, .run = run, .stop = stop, .progress = &progress };
 	int r;
 
 	if (!buf)
 		return -ENOMEM;
-	progress_start(&c.progress, "expfs: copying", size);
+	progress_start(&progress, "expfs: copying", size);
 	r = copy_bytes(&c, from, to, size);
-	progress_end(&c.progress);
+	progress_end(&progress);
 	return r;
+}
+
+int copy_part(int from, int to, uint64_t size, struct progress *p)
+{
+	_cleanup_free_ char *buf = malloc(CHUNK);
+	struct copy c = { .buf = buf, .progress = p };
+	int r = buf ? copy_bytes(&c, from, to, size) : -ENOMEM;
+
+	return c.unread ? 1 : r;
 }
 
 static int finish(const struct copy *c, int fd, const struct stat *st, mode_t mode)
@@ -193,7 +217,8 @@ static uint64_t size_below(const char *path)
 int copy_beside(const char *from, int dir, const char *name, mode_t mode, bool times, char **ret_name)
 {
 	_cleanup_free_ char *buf = malloc(CHUNK), *beside = NULL;
-	struct copy c = { .write = mode & WRITE, .times = times, .buf = buf };
+	struct progress progress;
+	struct copy c = { .write = mode & WRITE, .times = times, .buf = buf, .progress = &progress };
 	struct stat st;
 	int r = buf ? random_name(name, &beside) : -ENOMEM;
 
@@ -201,9 +226,9 @@ int copy_beside(const char *from, int dir, const char *name, mode_t mode, bool t
 		return r;
 	if (fstatat(dir, beside, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
-	progress_start(&c.progress, "expfs: restore: copying", size_below(from));
+	progress_start(&progress, "expfs: restore: copying", size_below(from));
 	r = copy_any(&c, AT_FDCWD, from, dir, beside, &mode);
-	progress_end(&c.progress);
+	progress_end(&progress);
 	if (r < 0) {
 		copy_remove(dir, beside);
 		return r;

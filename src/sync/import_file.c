@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "sync/copy.h"
 #include "sync/import_part.h"
 #include "util/io.h"
 
-#define CHUNK (1u << 20)
 #define TRIES 2 /* of what changes while it is read */
 #define XATTRS_MAX (64u << 10)
 
@@ -29,45 +29,6 @@ char *import_path(const struct import_unit *unit, const char *to)
 		return strdup(to);
 	part = beside(unit->dir->to);
 	return !part || asprintf(&path, "%s%s", part, to + strlen(unit->dir->to)) < 0 ? NULL : path;
-}
-
-/* The next extent of data at or after off; its length, 0 at the end. */
-static int next_data(int fd, uint64_t size, uint64_t *off, uint64_t *ret_len)
-{
-	off_t data = lseek(fd, (off_t)*off, SEEK_DATA), hole;
-
-	*ret_len = 0;
-	if (data < 0 && errno == ENXIO)
-		return 0;
-	if (data < 0)
-		data = (off_t)*off; /* it does not tell */
-	hole = lseek(fd, data, SEEK_HOLE);
-	*off = (uint64_t)data;
-	if (*off < size)
-		*ret_len = (hole < 0 ? size : MIN((uint64_t)hole, size)) - *off;
-	return 0;
-}
-
-/* 1: it could not be read. */
-static int copy_bytes(int from, int to, uint64_t size, char *buf, struct progress *p)
-{
-	uint64_t off = 0, len;
-
-	while (off < size && next_data(from, size, &off, &len) == 0 && len > 0) {
-		while (len > 0) {
-			ssize_t n = io_pread(from, buf, (size_t)MIN(len, (uint64_t)CHUNK), off), w;
-
-			if (n <= 0)
-				return 1;
-			w = io_pwrite(to, buf, (size_t)n, off);
-			if (w < n)
-				return w < 0 ? (int)w : -ENOSPC;
-			off += (uint64_t)n;
-			len -= (uint64_t)n;
-			progress_add(p, (uint64_t)n);
-		}
-	}
-	return io_truncate(to, size);
 }
 
 static int copy_xattrs(int from, int to)
@@ -110,7 +71,7 @@ static bool is_unchanged(int fd, const struct stat *before)
 }
 
 /* 1: it could not be read, *ret_why says why. */
-static int make_copy(const struct import *im, const struct tree_entry *e, int to, const char *part, char *buf, struct progress *p,
+static int make_copy(const struct import *im, const struct tree_entry *e, int to, const char *part, struct progress *p,
 		     const char **ret_why)
 {
 	_cleanup_close_ int in = tree_open(im->tree, e), out = -1;
@@ -125,7 +86,7 @@ static int make_copy(const struct import *im, const struct tree_entry *e, int to
 	out = openat(to, part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
 		return -errno;
-	r = copy_bytes(in, out, (uint64_t)st.st_size, buf, p);
+	r = copy_part(in, out, (uint64_t)st.st_size, p);
 	if (r >= 0 && !is_unchanged(in, &st)) {
 		*ret_why = "is written while it is read; import again when nothing writes there";
 		r = 1;
@@ -140,12 +101,11 @@ static int make_copy(const struct import *im, const struct tree_entry *e, int to
 
 static int copy_file(struct import *im, const struct import_item *item, int to, const char *part, struct progress *p)
 {
-	_cleanup_free_ char *buf = malloc(CHUNK);
 	const char *why;
-	int r = buf ? 1 : -ENOMEM;
+	int r = 1;
 
 	for (int i = 0; i < TRIES && r > 0; i++)
-		r = make_copy(im, item->e, to, part, buf, p, &why);
+		r = make_copy(im, item->e, to, part, p, &why);
 	if (r <= 0)
 		return r;
 	r = tree_leave(im->tree, item->e->path, why, true);
