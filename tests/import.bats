@@ -370,38 +370,6 @@ with open(sys.argv[1], "ab", buffering=0) as f:
     [[ $MESSAGE == *"name one in it, as in: $MNT/runs/NAME"* ]]
 }
 
-@test "what cannot be imported is refused with the reason" {
-    mkdir "$S/x" "$S/.hidden"
-    wl "$S/lab" dump $E1 0
-    refused 3 "$EXPFS" import "$S/x" "$SCRATCH"
-    refused 3 "$EXPFS" import "$S/nothing" "$MNT"
-    refused 3 "$EXPFS" import "$MNT" "$MNT/runs/x"
-    refused 3 "$EXPFS" import "$MNT/runs" "$MNT/runs/x"
-    refused 3 "$EXPFS" import "$SCRATCH" "$MNT/runs/x"
-    refused 3 "$EXPFS" import / "$MNT/runs/x"
-    refused 3 "$EXPFS" import "$STORE" "$MNT/runs/x"
-    [[ $MESSAGE == *"in the store"* ]]
-    refused 3 "$EXPFS" import "$STORE/objects" "$MNT/runs/x"
-    import "$S/x" "$MNT/runs/run"
-    echo a >"$MNT/runs/run/a.pt" # a view branches/run is there
-    mkdir -p "$S/view/branches/run"
-    echo b >"$S/view/branches/run/file"
-    wl "$S/view" dump $E1 0
-    refused 3 "$EXPFS" import "$S/view" "$MNT"
-    [[ $MESSAGE == *"$MNT/branches/run"*": Read-only file system;"*"name a DEST where no view is" ]]
-    refused 3 "$EXPFS" import "$S/lab/checkpoints" "$MNT"
-    [[ $MESSAGE == *"import the directory that it is in" ]]
-    refused 2 "$EXPFS" import "$S/.hidden" "$MNT"
-    refused 2 "$EXPFS" import
-    refused 3 "$EXPFS" import "$S/lab/checkpoints/manifest.yaml" "$MNT"
-    umount_store
-    refused 3 "$EXPFS" import "$S/x" --store "$STORE"
-    [[ $MESSAGE == *"expfs mount $STORE MNT" ]]
-    mount_store -o ro
-    refused 3 "$EXPFS" import "$S/x" "$MNT"
-    [[ $MESSAGE == *"Read-only file system"* ]]
-}
-
 @test "what does not fit is refused before anything is written" {
     require_loop
     umount_store

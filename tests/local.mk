@@ -114,6 +114,7 @@ bats_tests = \
 	tests/removed_runs.bats \
 	tests/manual.bats \
 	tests/import.bats \
+	tests/import_refused.bats \
 	tests/report.bats \
 	tests/export_weightslab.bats \
 	tests/readme.bats \

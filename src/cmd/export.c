@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/place.h"
+#include "cmd/shell.h"
 #include "op/reply.h"
 #include "sync/portable.h"
 #include "util/hex.h"
@@ -120,13 +121,15 @@ static enum op_exit check_space(struct export_job *j, const struct export *e, in
 
 static enum op_exit say_refused(const struct export_job *j, const struct export *e)
 {
+	_cleanup_free_ char *command = shell_import(j->folder.path, j->point);
+
 	for (size_t i = 0; i < e->n; i++)
 		if (e->units[i].action == EXPORT_REFUSED && folder_has_old(&j->folder, e->units[i].name))
 			log_msg("%s/%s: another made it while an export was killed; what export had there is " FOLDER_OLD "%s; move one of "
 				"both away", j->folder.path, e->units[i].name, e->units[i].name);
 		else if (e->units[i].action == EXPORT_REFUSED)
-			log_msg("%s/%s: export did not put this there, or another changed it, and the store does not have it; move it away, or "
-				"bring it in: expfs import %s", j->folder.path, e->units[i].name, j->folder.path);
+			log_msg("%s/%s: export did not put this there, or another changed it, and the store does not have it; move it away%s%s",
+				j->folder.path, e->units[i].name, command ? ", or bring it in: " : "", command ? command : "");
 	return OP_FAILED;
 }
 

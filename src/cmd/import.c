@@ -313,7 +313,7 @@ static int run(int argc, char **argv)
 
 	if (exit != OP_DONE)
 		return exit;
-	if (argc - optind < 1 || argc - optind > 2 || (argc - optind == 2 && store))
+	if (argc - optind < 1 || argc - optind > 2)
 		return cmd_bad_operands(&cmd_import);
 	progress_enable();
 	exit = import_where_find(argv[optind], argv[optind + 1], store, &c.where);

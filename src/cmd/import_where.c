@@ -166,12 +166,29 @@ static enum op_exit refuse_overlap(const struct import_where *w)
 	return OP_DONE;
 }
 
+/* A path in a mount says which store it is. */
+static enum op_exit refuse_both(const char *source, const char *dest, const char *store, struct import_where *w)
+{
+	enum op_exit exit = find_mount(store, w);
+	_cleanup_free_ char *above = NULL;
+
+	if (exit != OP_DONE)
+		return exit;
+	if (asprintf(&above, "%s/%s", w->point, strchr(dest, '/') ? "" : RUNS "/") < 0)
+		return fail(-ENOMEM);
+	log_msg("import: DEST is a path in a mount, which says the store; without --store: expfs import %s %s%s", source,
+		*dest == '/' ? "" : above, dest);
+	return OP_USAGE;
+}
+
 enum op_exit import_where_find(const char *source, const char *dest, const char *store, struct import_where *w)
 {
 	const char *named = store ? store : getenv("EXPFS_STORE");
 	enum op_exit exit = find_source(source, w);
 	int r;
 
+	if (exit == OP_DONE && dest && store)
+		return refuse_both(source, dest, store, w);
 	if (exit == OP_DONE)
 		exit = !dest && named && *named ? find_mount(named, w) : find_target(dest, w);
 	if (exit != OP_DONE)

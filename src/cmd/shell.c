@@ -52,3 +52,32 @@ char *shell_restore(const char *from, uint64_t n, const char *to)
 		return NULL;
 	return asprintf(&command, "%sexpfs restore %s%s%s", above, source, to ? " " : "", dest) < 0 ? NULL : command;
 }
+
+/* DIR's own name, or with a number behind it. */
+static char *free_run(const char *point, const char *dir)
+{
+	const char *name = path_last(dir);
+	char *run;
+
+	if (!*name || *name == '.')
+		name = "imported";
+	if (asprintf(&run, "%s/runs/%s", point, name) < 0)
+		return NULL;
+	for (unsigned i = 2; access(run, F_OK) == 0; i++) {
+		free(run);
+		if (asprintf(&run, "%s/runs/%s-%u", point, name, i) < 0)
+			return NULL;
+	}
+	return run;
+}
+
+char *shell_import(const char *dir, const char *point)
+{
+	_cleanup_free_ char *run = point ? free_run(point, dir) : strdup("MNT/runs/NAME"), *source = shell_word(dir);
+	_cleanup_free_ char *dest = run ? shell_word(run) : NULL;
+	char *command;
+
+	if (!source || !dest)
+		return NULL;
+	return asprintf(&command, "expfs import %s %s%s", source, dest, point ? "" : ", with the store mounted at MNT") < 0 ? NULL : command;
+}

@@ -11,4 +11,8 @@ char *shell_word(const char *text);
  * that, where it is not there. To be freed; NULL as above. */
 char *shell_restore(const char *from, uint64_t n, const char *to);
 
+/* Brings a directory in as a run of a mount, under a name that is free; where point is NULL the store is to be mounted first. To
+ * be freed; NULL as above. */
+char *shell_import(const char *dir, const char *point);
+
 #endif
