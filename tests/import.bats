@@ -117,6 +117,19 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     leads "$B/r/latest" "$MNT/runs/r/step_7.pt"
 }
 
+@test "of what is called as a checkpoint is only what is whole is counted as one, and of the rest it is told" {
+    hf_run "$S/hf"
+    checkpoint zip "$S/hf/step_9.pt" 10000 1
+    head -c 5000 "$S/hf/step_9.pt" >"$S/hf/foo.pt"
+    cp "$S/hf/step_9.pt" "$S/hf/step_9 (1).pt"
+    : >"$S/hf/checkpoint-200/optimizer.pt"
+    "$EXPFS" import "$S/hf" "$MNT" --dry-run >"$SCRATCH/out" 3>&-
+    grep -q '^run       /runs/hf: 2 checkpoints, steps 9 ... 100; 2 more not whole: foo.pt ...$' "$SCRATCH/out"
+    import "$S/hf" "$MNT"
+    equal "$(imported '[(p["checkpoints"], p["torn"], p["first_torn"]) for p in r["places"]]')" "[(2, 2, 'foo.pt')]"
+    equal "$(steps hf)" "9 100 "
+}
+
 @test "of Lightning's runs in one directory each has its own configuration" {
     local n
     for n in 0 1; do

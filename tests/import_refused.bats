@@ -24,13 +24,17 @@ teardown() { cleanup; }
     refused 3 "$EXPFS" import "$STORE" "$MNT/runs/x"
     [[ $MESSAGE == *"in the store"* ]]
     refused 3 "$EXPFS" import "$STORE/objects" "$MNT/runs/x"
-    import "$S/x" "$MNT/runs/run"
-    echo a >"$MNT/runs/run/a.pt" # a view branches/run is there
+    refused 3 "$EXPFS" import "$S/x" "$MNT/runs/run"
+    [[ $MESSAGE == *"/x: has no file in it; name a directory that has" ]]
+    echo a >"$S/x/a.pt"
+    import "$S/x" "$MNT/runs/run" # a view branches/run is there
     mkdir -p "$S/view/branches/run"
     echo b >"$S/view/branches/run/file"
     wl "$S/view" dump $E1 0
     refused 3 "$EXPFS" import "$S/view" "$MNT"
     [[ $MESSAGE == *"$MNT/branches/run"*": Read-only file system;"*"name a DEST where no view is" ]]
+    not test -e "$MNT/checkpoints" # before anything is written
+    refused 1 "$EXPFS" import "$S/view" "$MNT" --dry-run
     refused 3 "$EXPFS" import "$S/lab/checkpoints" "$MNT"
     [[ $MESSAGE == *"import the directory that it is in" ]]
     refused 2 "$EXPFS" import "$S/.hidden" "$MNT"

@@ -155,6 +155,10 @@ static enum op_exit refuse(const struct call *c)
 	const char *point = c->where.point, *below = c->where.below;
 	const json_t *paths = json_object_get(json_object_get(c->told, "differs"), "paths");
 
+	if (c->im->n == 0) {
+		log_msg("%s: has no file in it; name a directory that has", c->where.source);
+		return OP_FAILED;
+	}
 	if (is_run_among_runs(c)) {
 		log_msg("%s: is a run, and %s/%s a directory of runs; name one in it, as in: %s/%s/NAME", c->where.source, point,
 			below, point, below);
@@ -164,6 +168,10 @@ static enum op_exit refuse(const struct call *c)
 		log_msg("%s/%s: is there already and holds %s, which %s does not; name another DEST, or this to have both in it",
 			point, below, c->im->foreign, c->where.source);
 		return OP_FAILED;
+	}
+	if (c->im->view) {
+		c->im->at = c->im->view;
+		return fail(c, -EROFS);
 	}
 	if (c->im->in_way) {
 		log_msg("%s%s%s/%s: is there already and no directory, as it is in %s; move it away, or name another DEST", point,

@@ -14,8 +14,9 @@ static json_t *place_json(const struct import_place *p)
 	json_t *steps = p->steps ? json_pack("[I, I]", (json_int_t)p->low, (json_int_t)p->high) : json_null();
 	json_t *experiments = p->is_root ? json_integer((json_int_t)p->experiments) : json_null();
 
-	return json_pack("{s:o, s:s, s:I, s:o, s:o}", "path", reply_path(p->path), "kind", p->is_root ? "root" : "run",
-			 "checkpoints", (json_int_t)p->checkpoints, "steps", steps, "experiments", experiments);
+	return json_pack("{s:o, s:s, s:I, s:o, s:o, s:I, s:o}", "path", reply_path(p->path), "kind", p->is_root ? "root" : "run",
+			 "checkpoints", (json_int_t)p->checkpoints, "steps", steps, "experiments", experiments, "torn",
+			 (json_int_t)p->torn, "first_torn", p->first_torn ? reply_text(p->first_torn) : json_null());
 }
 
 static json_t *places_json(const struct import *im)
@@ -23,7 +24,7 @@ static json_t *places_json(const struct import *im)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < im->n_places && json_array_size(list) < IMPORT_TOLD_MAX; i++)
-		if (im->places[i].checkpoints || im->places[i].is_root)
+		if (im->places[i].checkpoints || im->places[i].torn || im->places[i].is_root)
 			json_array_append_new(list, place_json(&im->places[i]));
 	return list;
 }
@@ -113,6 +114,12 @@ static void print_place(const json_t *p)
 	if (json_is_array(steps))
 		printf(", steps %" JSON_INTEGER_FORMAT " ... %" JSON_INTEGER_FORMAT, json_integer_value(json_array_get(steps, 0)),
 		       json_integer_value(json_array_get(steps, 1)));
+	if (cmd_number(p, "torn") == 0)
+		return;
+	printf("; %" JSON_INTEGER_FORMAT " more not whole: ", cmd_number(p, "torn"));
+	cmd_print_text(cmd_string(p, "first_torn"));
+	if (cmd_number(p, "torn") > 1)
+		printf(" ...");
 }
 
 static void print_name(const json_t *v)

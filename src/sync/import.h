@@ -33,6 +33,9 @@ struct import_item {
 	const struct import_item *first; /* the other name of the same file that comes first; itself, if it has none */
 	enum import_turn turn;
 	enum import_state state;
+	size_t place;       /* in which it lies */
+	bool is_checkpoint; /* by itself */
+	bool has_step;
 	uint64_t step;
 };
 
@@ -40,7 +43,9 @@ struct import_item {
 struct import_place {
 	char *path; /* in the mount */
 	bool is_root;
-	size_t checkpoints, steps; /* steps: of how many of these the name tells one */
+	size_t checkpoints, steps; /* that are whole; steps: of how many of these the name tells one */
+	size_t torn;               /* called as a checkpoint is, and not whole */
+	const char *first_torn;    /* path below the top */
 	uint64_t low, high;        /* of these */
 	uint64_t hp_version;       /* the lowest of lightning_logs/version_<n>/ */
 	size_t experiments;        /* of a root: as its manifest lists them */
@@ -59,6 +64,7 @@ struct import {
 	struct import_place *places;
 	size_t n_places;
 	char *foreign;              /* a name at dest that the tree does not have, or NULL */
+	char *view;                 /* the first path where a directory is to be and a view is, or NULL */
 	char *in_way;               /* the first path where a directory is to be and something else is, or NULL */
 	const char *at;             /* the path, of a file or directory, that could not be written, or NULL */
 	size_t n_new, n_there, n_differ, n_given_back; /* files: n_new, those that come */

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/xattr.h>
 
 #include "sync/import_part.h"
 #include "util/io.h"
@@ -65,6 +66,17 @@ static int look(const struct import *im, struct import_item *item, int to, struc
 	return item->e->link ? look_link(item, to) : look_file(im, item, to, &st, p);
 }
 
+/* A view takes nothing, and an attribute that is not there is told to be so where it could be. */
+static int look_for_view(struct import *im, int to, const char *path)
+{
+	_cleanup_close_ int fd = openat(to, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (im->view || fd < 0 || fremovexattr(fd, "user.expfs-import") == 0 || errno != EROFS)
+		return 0;
+	im->view = strdup(path);
+	return im->view ? 0 : -ENOMEM;
+}
+
 /* A file in the place of a directory, or a link, wherever that leads, is told as what differs of all that would lie in it. */
 static int look_dirs(struct import *im, int to)
 {
@@ -80,6 +92,8 @@ static int look_dirs(struct import *im, int to)
 		if (blocked[i] && !im->in_way)
 			im->in_way = strdup(e->to);
 		if (blocked[i] && !im->in_way)
+			return -ENOMEM;
+		if (S_ISDIR(e->st.st_mode) && look_for_view(im, to, e->to) < 0)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < im->n_units; i++)

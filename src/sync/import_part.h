@@ -19,6 +19,8 @@ struct import_unit {
 	int64_t time; /* of its newest file; INT64_MIN: it has none */
 	uint64_t step;
 	bool has_step;
+	bool torn;   /* a file of it is */
+	size_t place; /* in which it lies */
 	bool there; /* the directory is in its place, so that files go into it */
 	bool done;  /* it has got its name now */
 	bool lost;  /* something of it could not be read */
@@ -26,6 +28,9 @@ struct import_unit {
 
 /* Puts items and directories in order, and finds which items are names of one file. -ENOMEM */
 int import_order(struct import *im);
+
+/* Counts the checkpoints of places. */
+void import_count(struct import *im);
 
 /* Where it is made or, if it is there, where that is: a path below the destination, to be freed. NULL: memory is short. */
 char *import_path(const struct import_unit *unit, const char *to);

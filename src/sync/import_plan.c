@@ -180,16 +180,6 @@ static enum import_turn turn_of(struct find *f, size_t i, enum role role)
 	}
 }
 
-static void count_checkpoint(struct import_place *p, bool has_step, uint64_t step)
-{
-	p->checkpoints++;
-	if (!has_step)
-		return;
-	p->steps++;
-	p->low = MIN(p->low, step);
-	p->high = MAX(p->high, step);
-}
-
 static int add_item(struct find *f, size_t i)
 {
 	struct import *im = f->im;
@@ -198,21 +188,20 @@ static int add_item(struct find *f, size_t i)
 	struct import_item *item = &im->v[im->n];
 	size_t unit = f->unit[e->dir];
 	uint64_t n;
-	bool has_step;
 	enum role role;
 	int r = set_path(f, i);
 
 	if (r < 0)
 		return r;
 	role = e->link ? ROLE_NONE : run_role(im->config, f->path, false);
-	*item = (struct import_item){ .e = e, .first = item, .turn = turn_of(f, i, role) };
+	*item = (struct import_item){ .e = e, .first = item, .turn = turn_of(f, i, role), .place = f->place[e->dir] - 1 };
 	if (unit) {
 		item->unit = &im->units[unit - 1];
 		item->step = item->unit->step;
 		item->unit->time = MAX(item->unit->time, timespec_ns(&e->st.st_mtim));
 	} else if (role == ROLE_WEIGHTS) {
-		has_step = step_of_name(path_last(e->to), false, &item->step);
-		count_checkpoint(place, has_step, item->step);
+		item->is_checkpoint = true;
+		item->has_step = step_of_name(path_last(e->to), false, &item->step);
 	} else if (role == ROLE_HP && hp_version(f, &n)) {
 		place->hp_version = MIN(place->hp_version, n);
 	}
@@ -267,12 +256,8 @@ static int add_items(struct find *f)
 			add_dir(f, i);
 		else
 			r = add_item(f, i);
-	for (size_t i = 0; i < im->n_units && r == 0; i++) {
-		const struct import_unit *u = &im->units[i];
-
-		if (u->time > INT64_MIN)
-			count_checkpoint(&im->places[f->place[u->dir->dir] - 1], u->has_step, u->step);
-	}
+	for (size_t i = 0; i < im->n_units; i++)
+		im->units[i].place = f->place[im->units[i].dir->dir] - 1;
 	if (r == 0)
 		r = move_later_hp(f);
 	return r < 0 ? r : import_order(im);
@@ -346,8 +331,10 @@ int import_plan(const char *dir, const struct config *config, const char *dest, 
 		r = add_items(&f);
 	if (r == 0)
 		r = count_experiments(&f);
-	if (r == 0)
-		*ret = steal(&im);
+	if (r < 0)
+		return r;
+	import_count(im);
+	*ret = steal(&im);
 	return r;
 }
 
@@ -360,6 +347,7 @@ void import_free(struct import *im)
 	free(im->dest);
 	free(im->foreign);
 	free(im->in_way);
+	free(im->view);
 	free(im->places);
 	free(im->units);
 	free(im->dirs);
