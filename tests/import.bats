@@ -117,19 +117,6 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     leads "$B/r/latest" "$MNT/runs/r/step_7.pt"
 }
 
-@test "of what is called as a checkpoint is only what is whole is counted as one, and of the rest it is told" {
-    hf_run "$S/hf"
-    checkpoint zip "$S/hf/step_9.pt" 10000 1
-    head -c 5000 "$S/hf/step_9.pt" >"$S/hf/foo.pt"
-    cp "$S/hf/step_9.pt" "$S/hf/step_9 (1).pt"
-    : >"$S/hf/checkpoint-200/optimizer.pt"
-    "$EXPFS" import "$S/hf" "$MNT" --dry-run >"$SCRATCH/out" 3>&-
-    grep -q '^run       /runs/hf: 2 checkpoints, steps 9 ... 100; 2 more not whole: foo.pt ...$' "$SCRATCH/out"
-    import "$S/hf" "$MNT"
-    equal "$(imported '[(p["checkpoints"], p["torn"], p["first_torn"]) for p in r["places"]]')" "[(2, 2, 'foo.pt')]"
-    equal "$(steps hf)" "9 100 "
-}
-
 @test "of Lightning's runs in one directory each has its own configuration" {
     local n
     for n in 0 1; do
@@ -350,23 +337,6 @@ with open(sys.argv[1], "ab", buffering=0) as f:
     bytes "$S/x/a.bin" 1000 2
     touch -d @1700000000 "$S/x/a.bin"
     refused 3 "$EXPFS" import "$S/x" "$MNT"
-}
-
-@test "a dry run says what would come and what is in the way, and writes nothing" {
-    hf_run "$S/hf"
-    wl "$S/hf/lab" dump $E1 0 5
-    mkfifo "$S/hf/fifo"
-    everything "$MNT/runs" >"$SCRATCH/before"
-    "$EXPFS" import "$S/hf" "$MNT" --dry-run >"$SCRATCH/out" 3>&-
-    grep -q '^/runs/hf: 17 files, .*, to be brought from' "$SCRATCH/out"
-    grep -q '^root      /runs/hf/lab: 1 experiment, 2 checkpoints, steps 0 ... 5$' "$SCRATCH/out"
-    grep -q '^run       /runs/hf: 2 checkpoints, steps 100 ... 200$' "$SCRATCH/out"
-    grep -q '^left out  fifo: is a FIFO$' "$SCRATCH/out"
-    everything "$MNT/runs" | diff "$SCRATCH/before" -
-    import "$S/hf" "$MNT"
-    echo "lr: 0.2" >"$MNT/runs/hf/config.yaml"
-    refused 1 "$EXPFS" import "$S/hf" "$MNT" --dry-run
-    grep -q '^differs   config.yaml$' "$SCRATCH/out"
 }
 
 @test "directories of runs become runs, and what is a run itself is not taken apart among them" {

@@ -115,6 +115,7 @@ bats_tests = \
 	tests/manual.bats \
 	tests/import.bats \
 	tests/import_refused.bats \
+	tests/import_told.bats \
 	tests/report.bats \
 	tests/export_weightslab.bats \
 	tests/readme.bats \

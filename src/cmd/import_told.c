@@ -4,28 +4,53 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "exp/entries.h"
 #include "op/reply.h"
 #include "util/human.h"
 
 #define SHOWN 10
 
-static json_t *place_json(const struct import_place *p)
+/* A source that is itself in a mount of ours has what there was before. */
+static json_t *history_of(const struct import_where *w, const struct tree_entry *hp)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "%s/.expfs/history/%s", w->source, hp->path) < 0) {
+		path = NULL;
+		return json_null();
+	}
+	return access(path, F_OK) == 0 ? reply_text(path) : json_null();
+}
+
+/* Of a plain directory the last configuration alone is there. */
+static void add_newer(const struct import_where *w, const struct import_place *p, json_t *place)
+{
+	_cleanup_free_ char *path = p->older > 0 && !w->knows ? path_join(w->path, p->hp->to) : NULL;
+
+	json_object_set_new(place, "newer", path ? json_pack("{s:o, s:I, s:o}", "path", reply_path(path), "than", (json_int_t)p->older,
+							     "history", history_of(w, p->hp)) : json_null());
+}
+
+static json_t *place_json(const struct import_where *w, const struct import_place *p)
 {
 	json_t *steps = p->steps ? json_pack("[I, I]", (json_int_t)p->low, (json_int_t)p->high) : json_null();
 	json_t *experiments = p->is_root ? json_integer((json_int_t)p->experiments) : json_null();
 
-	return json_pack("{s:o, s:s, s:I, s:o, s:o, s:I, s:o}", "path", reply_path(p->path), "kind", p->is_root ? "root" : "run",
+	json_t *place = json_pack("{s:o, s:s, s:I, s:o, s:o, s:I, s:o}", "path", reply_path(p->path), "kind", p->is_root ? "root" : "run",
 			 "checkpoints", (json_int_t)p->checkpoints, "steps", steps, "experiments", experiments, "torn",
 			 (json_int_t)p->torn, "first_torn", p->first_torn ? reply_text(p->first_torn) : json_null());
+
+	add_newer(w, p, place);
+	return place;
 }
 
-static json_t *places_json(const struct import *im)
+static json_t *places_json(const struct import_where *w, const struct import *im)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < im->n_places && json_array_size(list) < IMPORT_TOLD_MAX; i++)
 		if (im->places[i].checkpoints || im->places[i].torn || im->places[i].is_root)
-			json_array_append_new(list, place_json(&im->places[i]));
+			json_array_append_new(list, place_json(w, &im->places[i]));
 	return list;
 }
 
@@ -77,7 +102,7 @@ json_t *import_told(const struct import_where *w, const struct import *im)
 	json_decref(counts);
 	json_object_set_new(told, "differs", differing_json(im));
 	json_object_set_new(told, "foreign", im->foreign ? reply_text(im->foreign) : json_null());
-	json_object_set_new(told, "places", places_json(im));
+	json_object_set_new(told, "places", places_json(w, im));
 	json_object_set_new(told, "given_back", given_back_json(im));
 	json_object_set_new(told, "left_out", left_json(im));
 	return told;
@@ -120,6 +145,29 @@ static void print_place(const json_t *p)
 	cmd_print_text(cmd_string(p, "first_torn"));
 	if (cmd_number(p, "torn") > 1)
 		printf(" ...");
+}
+
+static void print_newer(const json_t *places)
+{
+	const json_t *place;
+	size_t i;
+
+	json_array_foreach (places, i, place) {
+		const json_t *newer = json_object_get(place, "newer"), *history = json_object_get(newer, "history");
+
+		if (!json_is_object(newer) || i >= SHOWN)
+			continue;
+		printf("newer     ");
+		cmd_print_text(cmd_string(newer, "path"));
+		printf(": configuration newer than %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+		       " checkpoints: it may not be what these were trained with, though they count for it",
+		       cmd_number(newer, "than"), cmd_number(place, "checkpoints"));
+		if (json_is_string(history)) {
+			printf("; what it was before: ");
+			cmd_print_text(json_string_value(history));
+		}
+		putchar('\n');
+	}
 }
 
 static void print_name(const json_t *v)
@@ -185,6 +233,7 @@ void import_print(const json_t *told, bool done)
 		printf("; %" JSON_INTEGER_FORMAT " %s there already", there, there == 1 ? "is" : "are");
 	putchar('\n');
 	print_list(NULL, places, (json_int_t)json_array_size(places), print_place);
+	print_newer(places);
 	print_counted("name", json_object_get(told, "given_back"), "names", print_name);
 	print_counted(NULL, json_object_get(told, "left_out"), "paths", print_left);
 	print_counted("differs", json_object_get(told, "differs"), "paths", print_text);

@@ -35,6 +35,7 @@ struct import_item {
 	enum import_state state;
 	size_t place;       /* in which it lies */
 	bool is_checkpoint; /* by itself */
+	bool is_hp;         /* a configuration that counts for all of the place */
 	bool has_step;
 	uint64_t step;
 };
@@ -46,6 +47,8 @@ struct import_place {
 	size_t checkpoints, steps; /* that are whole; steps: of how many of these the name tells one */
 	size_t torn;               /* called as a checkpoint is, and not whole */
 	const char *first_torn;    /* path below the top */
+	const struct tree_entry *hp; /* the configuration that was changed last, or NULL */
+	size_t older;              /* checkpoints from before that */
 	uint64_t low, high;        /* of these */
 	uint64_t hp_version;       /* the lowest of lightning_logs/version_<n>/ */
 	size_t experiments;        /* of a root: as its manifest lists them */

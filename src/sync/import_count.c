@@ -1,4 +1,5 @@
-/* What checkpoints there are, of which those count that are whole, as they do in the mount. */
+/* What checkpoints there are, of which those count that are whole, as they do in the mount; and whether they are from before the
+ * configuration. */
 #include <string.h>
 
 #include "exp/entries.h"
@@ -18,7 +19,13 @@ static bool is_torn(const struct tree *t, const struct tree_entry *e)
 	return fd >= 0 && format_whole(fd, (uint64_t)e->st.st_size, name, &whole, &why) == 0 && !whole;
 }
 
-static void count(struct import_place *p, const struct tree_entry *e, bool torn, bool has_step, uint64_t step)
+static void find_newest_hp(struct import_place *p, const struct tree_entry *e)
+{
+	if (!p->hp || timespec_ns(&e->st.st_mtim) > timespec_ns(&p->hp->st.st_mtim))
+		p->hp = e;
+}
+
+static void count(struct import_place *p, const struct tree_entry *e, int64_t time, bool torn, bool has_step, uint64_t step)
 {
 	if (torn) {
 		p->torn++;
@@ -26,6 +33,7 @@ static void count(struct import_place *p, const struct tree_entry *e, bool torn,
 		return;
 	}
 	p->checkpoints++;
+	p->older += p->hp && time < timespec_ns(&p->hp->st.st_mtim);
 	if (!has_step)
 		return;
 	p->steps++;
@@ -35,18 +43,22 @@ static void count(struct import_place *p, const struct tree_entry *e, bool torn,
 
 void import_count(struct import *im)
 {
+	for (size_t i = 0; i < im->n; i++)
+		if (im->v[i].is_hp)
+			find_newest_hp(&im->places[im->v[i].place], im->v[i].e);
 	for (size_t i = 0; i < im->n; i++) {
 		struct import_item *item = &im->v[i];
 
 		if (item->unit)
 			item->unit->torn |= is_torn(im->tree, item->e);
 		else if (item->is_checkpoint)
-			count(&im->places[item->place], item->e, is_torn(im->tree, item->e), item->has_step, item->step);
+			count(&im->places[item->place], item->e, timespec_ns(&item->e->st.st_mtim), is_torn(im->tree, item->e),
+			      item->has_step, item->step);
 	}
 	for (size_t i = 0; i < im->n_units; i++) {
 		const struct import_unit *u = &im->units[i];
 
 		if (u->time > INT64_MIN)
-			count(&im->places[u->place], u->dir, u->torn, u->has_step, u->step);
+			count(&im->places[u->place], u->dir, u->time, u->torn, u->has_step, u->step);
 	}
 }

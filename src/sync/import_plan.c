@@ -204,6 +204,8 @@ static int add_item(struct find *f, size_t i)
 		item->has_step = step_of_name(path_last(e->to), false, &item->step);
 	} else if (role == ROLE_HP && hp_version(f, &n)) {
 		place->hp_version = MIN(place->hp_version, n);
+	} else {
+		item->is_hp = role == ROLE_HP && !place->is_root;
 	}
 	im->n_given_back += strcmp(path_last(e->path), path_last(e->to)) != 0;
 	im->n++;
