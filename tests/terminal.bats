@@ -53,6 +53,16 @@ ESC=$'\033'
     [[ $out != *waiting* ]] || fail "$out"
 }
 
+@test "a command that reads weights of a store that is not mounted shows on a terminal that it is at work" {
+    local out
+    require_command strace
+    checkpoint zip "$R/step_1.pt" 1000000 1
+    umount_store
+    out=$(ASAN_OPTIONS=detect_leaks=0 on_terminal strace -f -o /dev/null -e trace=pread64 \
+        -e inject=pread64:delay_exit=20000 "$EXPFS" verify runs/r/step_1.pt@1 --store "$STORE" || true)
+    [[ $out == *$'\r'"expfs: verify: at work: "[0-9]*" s${ESC}[K"* ]] || fail "$out"
+}
+
 # mounted KEY: of the mount on MNT, as `expfs mount --json` has it
 mounted() {
     "$EXPFS" mount --json | python3 -c 'import json, sys

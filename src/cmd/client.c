@@ -120,6 +120,28 @@ static int ask_daemon(const char *store, const char *op, const json_t *args, enu
 	return 0;
 }
 
+/* An operation asks now and then whether its answer is still wanted. */
+static bool show_progress(void *arg)
+{
+	progress_add(arg, 0);
+	return false;
+}
+
+static enum op_exit run_op(struct expfs *ex, const char *op, const json_t *args, json_t **ret)
+{
+	_cleanup_free_ char *what = NULL;
+	struct progress progress;
+	struct op_caller caller = { .has_gone = show_progress, .arg = &progress, .uid = geteuid(), .gid = getegid() };
+	enum op_exit exit;
+
+	if (asprintf(&what, "expfs: %s: at work", op) < 0)
+		return reply_error(ret, OP_FAILED, "%s: %s", op, advice(-ENOMEM));
+	progress_start(&progress, what, 0);
+	exit = op_run(ex, &caller, op, args, ret);
+	progress_end(&progress);
+	return exit;
+}
+
 /* -EWOULDBLOCK: somebody else has the store. *ret_error as from expfs_open(). */
 static int run_here(const char *store, const char *op, const json_t *args, enum op_exit *ret_exit, json_t **ret,
 		    char **ret_error)
@@ -137,7 +159,7 @@ static int run_here(const char *store, const char *op, const json_t *args, enum 
 	}
 	if (r < 0)
 		return r;
-	*ret_exit = op_run(ex, &(struct op_caller){ .uid = geteuid(), .gid = getegid() }, op, args, ret);
+	*ret_exit = run_op(ex, op, args, ret);
 	r = expfs_close(ex);
 	if (r < 0) {
 		json_decref(*ret);

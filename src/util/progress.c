@@ -15,6 +15,7 @@
 
 /* As with the log, where this is shown is a matter of the process. */
 static bool enabled;
+static struct progress *current; /* the innermost of those that began since it is shown, or NULL */
 
 void progress_enable(void)
 {
@@ -24,6 +25,10 @@ void progress_enable(void)
 void progress_start(struct progress *p, const char *what, uint64_t total)
 {
 	*p = (struct progress){ .what = what, .total = total, .start = monotonic_ns() };
+	if (!enabled)
+		return;
+	p->outer = current;
+	current = p;
 }
 
 static void measure(struct progress *p, int64_t now)
@@ -84,7 +89,7 @@ void progress_add(struct progress *p, uint64_t bytes)
 	int64_t now;
 
 	p->done += bytes;
-	if (!enabled)
+	if (!enabled || (current && p != current))
 		return;
 	now = monotonic_ns();
 	if (now - p->start < QUIET_NS || now - p->shown < STEP_NS)
@@ -98,4 +103,6 @@ void progress_end(struct progress *p)
 {
 	if (p->shown)
 		fprintf(stderr, "\r\033[K");
+	if (enabled)
+		current = p->outer;
 }

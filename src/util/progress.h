@@ -2,7 +2,8 @@
  *
  * Nothing is shown until a command asks for it with progress_enable(), and only
  * on a terminal; so an operation reports its progress wherever it runs.
- * Calling order: progress_start(), progress_add() …, progress_end(). */
+ * Calling order: progress_start(), progress_add() …, progress_end(). Where one runs within another, the inner is shown;
+ * all are one thread's, then. */
 #ifndef EXPFS_PROGRESS_H
 #define EXPFS_PROGRESS_H
 
@@ -15,6 +16,7 @@ struct progress {
 	int64_t start, shown; /* ns; shown 0: not yet */
 	double rate; /* bytes a second when it was shown, the last seconds counting most */
 	uint64_t counted; /* bytes in that */
+	struct progress *outer; /* in which it runs, or NULL */
 };
 
 /* Called before the process has other threads. */

@@ -8,29 +8,48 @@
 #include "util/human.h"
 #include "util/progress.h"
 
-/* What a terminal of that many columns gets of it, ten seconds after its beginning; empty: nothing. */
-static void shown(struct progress *p, const char *term, unsigned short columns, uint64_t bytes, char ret[static 512])
-{
-	int pty = posix_openpt(O_RDWR | O_NOCTTY), error = dup(STDERR_FILENO), slave;
-	struct winsize w = { .ws_col = columns, .ws_row = 24 };
-	ssize_t n;
+/* Standard error as a terminal of that many columns, with the progress shown. */
+struct terminal {
+	int pty, slave, error;
+};
 
-	assert_true(pty >= 0 && grantpt(pty) == 0 && unlockpt(pty) == 0);
-	slave = open(ptsname(pty), O_RDWR | O_NOCTTY);
-	assert_true(slave >= 0 && ioctl(slave, TIOCSWINSZ, &w) == 0);
-	dup2(slave, STDERR_FILENO);
+static struct terminal begin(const char *term, unsigned short columns)
+{
+	struct terminal t = { .pty = posix_openpt(O_RDWR | O_NOCTTY), .error = dup(STDERR_FILENO) };
+	struct winsize w = { .ws_col = columns, .ws_row = 24 };
+
+	assert_true(t.pty >= 0 && grantpt(t.pty) == 0 && unlockpt(t.pty) == 0);
+	t.slave = open(ptsname(t.pty), O_RDWR | O_NOCTTY);
+	assert_true(t.slave >= 0 && ioctl(t.slave, TIOCSWINSZ, &w) == 0);
+	dup2(t.slave, STDERR_FILENO);
 	setenv("TERM", term, 1);
 	progress_enable();
+	return t;
+}
+
+/* What it got; empty: nothing. */
+static void end(const struct terminal *t, char ret[static 512])
+{
+	ssize_t n;
+
+	dup2(t->error, STDERR_FILENO);
+	fcntl(t->pty, F_SETFL, O_NONBLOCK);
+	n = read(t->pty, ret, 511);
+	ret[n > 0 ? n : 0] = 0;
+	close(t->slave);
+	close(t->error);
+	close(t->pty);
+	progress_enable();
+}
+
+/* What it gets ten seconds after the beginning. */
+static void shown(struct progress *p, const char *term, unsigned short columns, uint64_t bytes, char ret[static 512])
+{
+	struct terminal t = begin(term, columns);
+
 	p->start -= 10000000000ll;
 	progress_add(p, bytes);
-	dup2(error, STDERR_FILENO);
-	fcntl(pty, F_SETFL, O_NONBLOCK);
-	n = read(pty, ret, 511);
-	ret[n > 0 ? n : 0] = 0;
-	close(slave);
-	close(error);
-	close(pty);
-	progress_enable();
+	end(&t, ret);
 }
 
 static void the_line_has_the_share_the_rate_and_the_time_left(void **state)
@@ -67,6 +86,24 @@ static void without_a_total_it_has_what_was_done(void **state)
 	progress_start(&p, "expfs: x", 0);
 	shown(&p, "xterm", 80, 0, text);
 	assert_string_equal(text, "\rexpfs: x: 10 s\033[K");
+}
+
+static void of_two_the_inner_is_shown_and_then_the_outer_again(void **state)
+{
+	struct progress outer, inner;
+	struct terminal t = begin("xterm", 80);
+	char text[512];
+
+	(void)state;
+	progress_start(&outer, "expfs: outer", 0);
+	progress_start(&inner, "expfs: inner", 0);
+	outer.start = inner.start -= 10000000000ll;
+	progress_add(&outer, 0);
+	progress_add(&inner, 0);
+	progress_end(&inner);
+	progress_add(&outer, 0);
+	end(&t, text);
+	assert_string_equal(text, "\rexpfs: inner: 10 s\033[K\r\033[K\rexpfs: outer: 10 s\033[K");
 }
 
 static void a_terminal_that_only_prints_lines_gets_none(void **state)
@@ -125,6 +162,7 @@ int main(void)
 		cmocka_unit_test(the_line_has_the_share_the_rate_and_the_time_left),
 		cmocka_unit_test(it_never_takes_two_rows),
 		cmocka_unit_test(without_a_total_it_has_what_was_done),
+		cmocka_unit_test(of_two_the_inner_is_shown_and_then_the_outer_again),
 		cmocka_unit_test(a_terminal_that_only_prints_lines_gets_none),
 		cmocka_unit_test(numbers_are_in_units_for_people),
 		cmocka_unit_test(the_nearest_name_is_found_if_one_is_near),
