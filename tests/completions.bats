@@ -65,14 +65,17 @@ offers_values() {
     mount_store
     mkdir "$MNT/runs/first"
     echo x >"$MNT/runs/first/step_1.pt"
+    touch "$MNT/runs/from.pt"
     cd "$MNT/runs"
     local got wanted=("expfs log fir|first" "expfs decide best RECO|RECOVER" "expfs help um|umount"
         "expfs mount -o nod|nodev" "expfs export --layout we|weightslab"
         "expfs umount ${MNT%mnt}|$MNT")
-    got=$(offered "$1" "${wanted[@]%%|*}" "expfs history firs" "expfs log --store ${STORE%tore}")
+    got=$(offered "$1" "${wanted[@]%%|*}" "expfs history firs" "expfs log --store ${STORE%tore}" "expfs branch new --from f")
     comm -13 <(sort <<<"$got") <(printf '%s\n' "${wanted[@]}" | sort) >"$SCRATCH/missing"
     equal "$(cat "$SCRATCH/missing")" "" "what $1 does not offer"
     grep -q '^expfs history firs|first/\?$' <<<"$got"
+    grep -q '^expfs branch new --from f|first$' <<<"$got"
+    grep -q '^expfs branch new --from f|from.pt$' <<<"$got"
     grep -q '^expfs log --store .*|.*store/\?$' <<<"$got"
     cd /
 }

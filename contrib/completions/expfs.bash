@@ -33,7 +33,7 @@ _expfs_values() {
             compopt -o filenames
             mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$cur")
             ;;
-        PATH | DEST | FILE | A | B | X)
+        PATH | DEST | FILE | A | B | X | FROM)
             compopt -o filenames
             mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$cur")
             ;;

@@ -56,6 +56,7 @@ function __expfs_values
             case FROM
                 __expfs_names_in branches
                 __expfs_names_in experiments
+                __fish_complete_path (commandline -ct)
             case DECISION
                 printf '%s\n' ACCEPT RECOVER RECAPTURE RERUN HOLD
             case OPTIONS
