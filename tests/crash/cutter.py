@@ -89,6 +89,15 @@ class Disk:
                 run("umount", "-l", self.point)
                 raise SystemExit("%s cannot be unmounted" % self.point)
             time.sleep(0.05)
+        while self.is_held():
+            if time.monotonic() > end:
+                raise SystemExit("%s is still mounted in another mount namespace" % self.point)
+            time.sleep(0.05)
+
+    def is_held(self):
+        """A mount namespace that was made meanwhile has a copy of the mount: mounted again it would be the same one, with what
+        failed."""
+        return bool(subprocess.run(["losetup", "-j", self.image], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout)
 
 
 class Store(Mount):
