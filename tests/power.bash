@@ -30,11 +30,15 @@ power_cut() {
     mount_store
 }
 
+# No mount namespace that was made meanwhile holds the disk of this image, which would be the failed one again.
+is_let_go() { [[ -z $(losetup -j "$1") ]]; }
+
 # The daemon is gone, and the disk has what it had when it failed.
 disk_back() {
     kill_daemon
     fusermount3 -uz "$MNT"
     wait_until umount "$SCRATCH/disk"
+    wait_until is_let_go "$SCRATCH/disk.img"
     mount -o loop "$SCRATCH/disk.img" "$SCRATCH/disk"
 }
 

@@ -172,6 +172,7 @@ PY
     kill_daemon
     fusermount3 -uz "$MNT"
     wait_until umount "$SCRATCH/small"
+    wait_until is_let_go "$SCRATCH/small.img"
     mount -o loop "$SCRATCH/small.img" "$SCRATCH/small"
     mount_store
     equal "$(stat -c %s "$D/app.db") $(tail -c 2999999 "$D/app.db" | tr -d A | wc -c)" "3000000 0"
