@@ -149,7 +149,7 @@ EOT
     has "$SCRATCH/page.html" "<bdi>$STORE</bdi>"
     local status=0
     report "$SCRATCH/none/page.html" --store "$STORE" 2>"$SCRATCH/err" || status=$?
-    equal "$status: $(cat "$SCRATCH/err")" "3: expfs: $SCRATCH/none/page.html: No such file or directory"
+    equal "$status: $(cat "$SCRATCH/err")" "3: expfs: $SCRATCH/none: No such file or directory; look for another spelling"
     status=0
     report a b --store "$STORE" 2>/dev/null || status=$?
     equal "$status" 2
