@@ -482,7 +482,8 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in, struct 
 
 	if (n == -EOPNOTSUPP && !in->pinned && out->file)
 		n = file_copy(in->file, (uint64_t)off_in, out->file, (uint64_t)off_out, len);
-
+	else if (n == -EOPNOTSUPP && in->obj && out->file && off_in == 0 && off_out == 0)
+		n = file_copy_object(in->obj, out->file, len);
 	if (n < 0)
 		fs_reply_err(req, (int)n);
 	else

@@ -89,6 +89,9 @@ int file_fallocate(struct file *f, int mode, uint64_t off, uint64_t len);
 /* Copies up to len bytes; a whole file into an empty one becomes shared. */
 ssize_t file_copy(struct file *in, uint64_t off_in, struct file *out, uint64_t off_out, uint64_t len);
 
+/* The same of a content, as of a version, that the caller has a reference of; only of the whole, else -EOPNOTSUPP. */
+ssize_t file_copy_object(struct object *in, struct file *out, uint64_t len);
+
 /* Sets the modification time, in ns, together with what else f changes in the
  * row: f is run in the same transaction. */
 int file_set_mtime(struct file *f, int64_t mtime, meta_fn set, void *arg);

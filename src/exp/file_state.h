@@ -86,8 +86,9 @@ int file_mark_closed(struct file *f, bool closed);
  * state with nothing to go back to: it is to be synced before others get it. */
 int file_is_shareable(struct db *db, uint64_t object);
 
-/* Makes the sealed content of in the content of the empty f: 1 if it did, with
+/* Makes the sealed content of in, or obj, the content of the empty f: 1 if it did, with
  * its size; 0 where it cannot. */
+int file_share_object(struct file *f, struct object *obj, uint64_t max, uint64_t *ret_size);
 int file_share_whole(struct file *f, struct file *in, uint64_t max, uint64_t *ret_size);
 
 /* Pins an object that the database names; its file must be there, else -EIO. */

@@ -265,6 +265,19 @@ ssize_t file_copy(struct file *in, uint64_t off_in, struct file *out, uint64_t o
 	return r < 0 ? r : copy_bytes(in, off_in, out, off_out, len);
 }
 
+ssize_t file_copy_object(struct object *in, struct file *out, uint64_t len)
+{
+	uint64_t size;
+	int r;
+
+	scoped_lock(&out->lock);
+	file_keep_shown(out);
+	r = file_share_object(out, in, MIN(len, (uint64_t)UINT32_MAX), &size);
+	if (r == 1)
+		file_set_written(out);
+	return r == 1 ? (ssize_t)size : r < 0 ? r : -EOPNOTSUPP;
+}
+
 int file_set_mtime(struct file *f, int64_t mtime, meta_fn set, void *arg)
 {
 	int fd, r;

@@ -1,4 +1,4 @@
-/* A whole file copied by copy_file_range(2) into an empty one: the sealed content
+/* A whole file, or a version of one, copied by copy_file_range(2) into an empty one: the sealed content
  * becomes that of both. */
 #include "exp/file_state.h"
 #include "exp/undo.h"
@@ -7,8 +7,8 @@
 
 struct share {
 	struct file *f;
-	uint64_t from;   /* inode */
-	uint64_t object; /* its content */
+	uint64_t object;
+	uint64_t blocks; /* of it */
 	uint64_t old;    /* object that f has, 0: none */
 	uint64_t max;
 	uint64_t size;
@@ -19,28 +19,26 @@ struct share {
 static int tx_share(struct db *db, void *arg)
 {
 	struct share *s = arg;
-	struct inode_row from, row;
+	struct content_row content;
+	struct inode_row row;
 	int r;
 
 	s->drop.n = 0;
-	r = inode_get(db, s->from, &from);
+	r = content_get(db, s->object, &content);
 	if (r == 0)
 		r = inode_get(db, s->f->ino, &row);
 	if (r < 0)
 		return r;
-	if (from.object != s->object || (from.flags & INODE_LIVE) || from.size > s->max)
+	if (content.state != CONTENT_SEALED || content.size > s->max || content_is_behind(content.synced))
 		return -EAGAIN;
-	r = file_is_shareable(db, from.object);
-	if (r < 0)
-		return r;
-	s->size = row.size = from.size;
-	row.blocks = from.blocks;
+	s->size = row.size = content.size;
+	row.blocks = s->blocks;
 	row.mtime = row.ctime = now_ns();
-	row.flags &= ~(uint32_t)(INODE_LIVE | INODE_CLOSED | INODE_IMPORTED);
+	row.flags = (row.flags | INODE_COPIED) & ~(uint32_t)(INODE_LIVE | INODE_CLOSED | INODE_IMPORTED);
 	r = inode_update(db, &row);
 	if (r == 0)
-		r = inode_set_object(db, row.ino, from.object);
-	return r < 0 ? r : undo_replaced(db, row.ino, s->old, from.object, &s->drop);
+		r = inode_set_object(db, row.ino, s->object);
+	return r < 0 ? r : undo_replaced(db, row.ino, s->old, s->object, &s->drop);
 }
 
 bool file_is_empty(struct file *f)
@@ -58,28 +56,46 @@ bool file_is_empty(struct file *f)
 	return empty;
 }
 
-int file_share_whole(struct file *f, struct file *in, uint64_t max, uint64_t *ret_size)
+static int get_blocks(struct object *obj, uint64_t *ret)
 {
-	struct share s = { .f = f, .from = in->ino, .old = f->obj ? object_id(f->obj) : 0, .max = max };
-	_cleanup_(cleanup_object) struct object *obj = NULL;
+	struct stat st;
+	int fd, r = object_pin(obj, &fd);
+
+	if (r < 0)
+		return r;
+	r = io_stat(fd, &st);
+	object_unpin(obj);
+	*ret = r == 0 ? (uint64_t)st.st_blocks : 0;
+	return r;
+}
+
+int file_share_object(struct file *f, struct object *obj, uint64_t max, uint64_t *ret_size)
+{
+	struct share s = { .f = f, .object = object_id(obj), .old = f->obj ? object_id(f->obj) : 0, .max = max };
 	int r;
 
 	if (!file_is_empty(f))
 		return 0;
-	pthread_mutex_lock(&in->point);
-	if (in->obj && !in->live)
-		obj = object_ref(in->obj);
-	pthread_mutex_unlock(&in->point);
-	if (!obj)
-		return 0;
-	s.object = object_id(obj);
-	r = expfs_write(f->ex, tx_share, &s);
+	r = get_blocks(obj, &s.blocks);
+	if (r == 0)
+		r = expfs_write(f->ex, tx_share, &s);
 	if (r < 0)
 		return r == -EAGAIN ? 0 : r;
-	file_set_content(f, steal(&obj), false);
+	file_set_content(f, object_ref(obj), false);
 	file_drop_finish(f->ex, &s.drop);
 	digest_run_free(steal(&f->run));
 	f->fresh = false;
 	*ret_size = s.size;
 	return 1;
+}
+
+int file_share_whole(struct file *f, struct file *in, uint64_t max, uint64_t *ret_size)
+{
+	_cleanup_(cleanup_object) struct object *obj = NULL;
+
+	pthread_mutex_lock(&in->point);
+	if (in->obj && !in->live)
+		obj = object_ref(in->obj);
+	pthread_mutex_unlock(&in->point);
+	return obj ? file_share_object(f, obj, max, ret_size) : 0;
 }

@@ -67,10 +67,21 @@ static uint64_t next_data(int fd, uint64_t off, uint64_t size, uint64_t *ret_end
 	return off;
 }
 
+/* Within a mount the whole is shared, and the copy known as one. */
+static bool copy_whole(struct copy *c, int from, int to, uint64_t size)
+{
+	if (c->run || io_copy_range(from, 0, to, 0, size) != (ssize_t)size)
+		return false;
+	progress_add(c->progress, size);
+	return true;
+}
+
 static int copy_bytes(struct copy *c, int from, int to, uint64_t size)
 {
 	uint64_t off = 0, end = 0;
 
+	if (copy_whole(c, from, to, size))
+		return 0;
 	while (off < size) {
 		uint64_t next = off < end ? off : next_data(from, off, size, &end);
 		size_t n = 0;
