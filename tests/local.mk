@@ -94,6 +94,7 @@ bats_tests = \
 	tests/history_kept.bats \
 	tests/old_formats.bats \
 	tests/history_commands.bats \
+	tests/copies.bats \
 	tests/manifest.bats \
 	tests/weightslab.bats \
 	tests/edits.bats \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exp/checkpoint.h"
+#include "exp/copied.h"
 #include "exp/derive.h"
 #include "exp/entries.h"
 #include "exp/judge.h"
@@ -108,6 +109,22 @@ static int load_due(struct expfs *ex, struct due *d)
 	return MIN(r, 0);
 }
 
+/* What is copied into a run comes in any order: where the configuration had not come yet, what is there by now counts. */
+static int look_at_copy(struct point *p, const struct due *d)
+{
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(p->ex->meta);
+
+		r = copied_look(db, &d->tracked, &d->version, &p->back);
+	}
+	if (r <= 0 || p->back || *p->state.segments.digest[SEGMENT_HP])
+		return MIN(r, 0);
+	r = number_of_now(p->ex, &p->at);
+	return r < 0 ? r : point_look(p);
+}
+
 static int resolve(struct expfs *ex, struct due *d)
 {
 	_cleanup_point_ struct point p = { .ex = ex, .run = d->run, .due = d->row.version, .at = d->row.begin };
@@ -117,6 +134,8 @@ static int resolve(struct expfs *ex, struct due *d)
 		p.checkpoint = &d->version;
 	if (r == 0)
 		r = point_look(&p);
+	if (r == 0 && p.checkpoint)
+		r = look_at_copy(&p, d);
 	if (r == 0 && p.checkpoint && !p.state.options.dump_model_state)
 		return drop_due(ex, p.due);
 	if (r == 0)

@@ -41,7 +41,7 @@ static int tx_new_live(struct db *db, void *arg)
 		r = content_insert_live(db, c->object);
 	if (r < 0)
 		return r;
-	row.flags = (row.flags | INODE_LIVE) & ~(uint32_t)INODE_CLOSED;
+	row.flags = (row.flags | INODE_LIVE) & ~(uint32_t)(INODE_CLOSED | INODE_COPIED);
 	row.ctime = now_ns();
 	r = inode_update(db, &row);
 	if (r == 0)
@@ -99,7 +99,7 @@ static int tx_unseal(struct db *db, void *arg)
 	if (r < 0)
 		return r;
 	c->was_whole = content.synced == CONTENT_WHOLE;
-	row.flags = (row.flags | INODE_LIVE) & ~(uint32_t)INODE_CLOSED;
+	row.flags = (row.flags | INODE_LIVE) & ~(uint32_t)(INODE_CLOSED | INODE_COPIED);
 	return inode_update(db, &row);
 }
 

@@ -8,6 +8,7 @@
 #include "exp/closed.h"
 #include "exp/entries.h"
 #include "exp/experiment.h"
+#include "exp/point.h"
 #include "exp/state.h"
 #include "exp/step.h"
 #include "meta/weights.h"
@@ -297,7 +298,7 @@ static int find_version(struct search *q, uint64_t run)
 struct run_search {
 	struct db *db;
 	const struct tracked_row *checkpoint;
-	uint64_t run;
+	uint64_t run, at;
 };
 
 /* 1: the checkpoint counts for the run of the line, or lies in its directory. */
@@ -308,6 +309,7 @@ static int try_run(void *arg, const struct line_row *line)
 	int r = 0;
 
 	s->run = line->run;
+	s->at = line->at;
 	if (t.run == line->run)
 		return 1;
 	for (unsigned depth = 0; r == 0 && t.id != TRACKED_TOP && t.id != line->run; depth++)
@@ -315,13 +317,32 @@ static int try_run(void *arg, const struct line_row *line)
 	return r < 0 ? r : t.id == line->run && t.id != TRACKED_TOP;
 }
 
-/* A directory that was moved is no run any more, but what the checkpoint was saved with is below it. */
-static int find_run(struct search *q, const struct tracked_row *checkpoint)
+/* A directory that was moved is no run any more, but what the checkpoint was saved with is below it. *ret_at: when the run came
+ * to the experiment, if it did. */
+static int find_run(struct search *q, const struct tracked_row *checkpoint, uint64_t *ret_at)
 {
 	struct run_search s = { .db = q->db, .checkpoint = checkpoint };
 	int r = line_list_of(q->db, q->s->experiment.id, try_run, &s);
 
+	if (r == 1)
+		*ret_at = s.at;
 	return r < 0 ? r : tracked_get(q->db, r == 1 ? s.run : checkpoint->run, &q->run);
+}
+
+/* Was the run in the state of the experiment when the checkpoint was begun? One that was copied there or has come back may belong
+ * to what was there at another time (exp/copied.h). 1, 0 or -errno. */
+static int was_saved_there(struct search *q)
+{
+	const char *hash = q->s->experiment.hash;
+	struct experiment_row e;
+	struct line_row line;
+	int r = line_at(q->db, q->run.id, q->version.begin, &line);
+
+	if (r == 0)
+		r = experiment_get(q->db, line.experiment, &e);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return point_same_segment(e.hash, hash, SEGMENT_HP) && point_same_segment(e.hash, hash, SEGMENT_DATA);
 }
 
 /* The experiment that comes next is another one: its model is not told with the same number. */
@@ -342,6 +363,7 @@ static int find_origin(struct search *q, uint64_t *ret_at)
 	struct load_source *s = q->s;
 	struct tracked_row target = { 0 };
 	struct line_row line;
+	uint64_t at = 0;
 	int r = q->l->run ? tracked_by_dir(q->db, q->l->run, &target) : -ENOENT;
 
 	if (r == 0 || r == -ENOENT)
@@ -359,11 +381,13 @@ static int find_origin(struct search *q, uint64_t *ret_at)
 	if (r == 0)
 		r = tracked_get(q->db, q->version.tracked, &q->checkpoint);
 	if (r == 0)
-		r = find_run(q, &q->checkpoint);
+		r = find_run(q, &q->checkpoint, &at);
+	if (r == 0 && q->version.begin)
+		r = at ? was_saved_there(q) : 1;
 	if (r < 0)
 		return r;
-	if (q->version.begin)
-		*ret_at = q->version.begin;
+	if (r == 1 || at)
+		*ret_at = r == 1 ? q->version.begin : at;
 	s->init_step = q->version.step != NO_STEP ?
 			       other_step(&s->experiment, line.init_step, (uint64_t)q->version.step) :
 			       some_step(&s->experiment, line.init_step, q->version.n);

@@ -54,6 +54,7 @@ libexpfs_a_SOURCES += \
 	src/exp/evidence.c src/exp/evidence.h \
 	src/exp/selection.c src/exp/selection.h \
 	src/exp/state.c src/exp/state.h \
+	src/exp/copied.c src/exp/copied.h \
 	src/exp/point.c src/exp/point.h \
 	src/exp/kept.c src/exp/kept.h \
 	src/exp/experiment.c src/exp/experiment.h \

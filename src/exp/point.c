@@ -122,7 +122,7 @@ int point_settle(struct point *p)
 
 		r = point_hash(db, p, false);
 	}
-	if (r < 0 || !*p->hash || strcmp(p->hash, p->before_experiment.hash) == 0)
+	if (r < 0 || !*p->hash || p->back || strcmp(p->hash, p->before_experiment.hash) == 0)
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(roles) && r == 0; i++)
 		r = state_files(p->ex, &p->run, roles[i], p->at, add_object, &l);
@@ -247,9 +247,11 @@ int tx_point_put(struct db *db, void *arg)
 		r = -EAGAIN;
 	if (r == 0 && p->due)
 		r = due_delete(db, p->due);
-	if (r == 0)
+	if (r == 0 && !p->back)
 		r = point_hash(db, p, true);
-	if (r == 0 && *p->hash)
+	if (r == 0 && p->back)
+		e.id = p->back;
+	else if (r == 0 && *p->hash)
 		r = put_on_line(db, p, &e);
 	if (r < 0 || !p->checkpoint)
 		return r;

@@ -6,7 +6,7 @@
  *   tx_point_put()   makes it a point of the line if it is a new one, and gives the checkpoint its experiment
  *   point_free()
  *
- * The caller sets ex, run, checkpoint, due and at. Functions return 0 or -errno. */
+ * The caller sets ex, run, checkpoint, due and at; and back, with which there is no new point. Functions return 0 or -errno. */
 #ifndef EXPFS_POINT_H
 #define EXPFS_POINT_H
 
@@ -24,6 +24,7 @@ struct point {
 	bool as_loaded;   /* before is a load, and nothing was edited since */
 	struct line_row before; /* the point of the line after which it comes; id 0: none */
 	struct experiment_row before_experiment;
+	uint64_t back; /* the experiment to which the checkpoint belongs already, as it has come back; 0: none */
 	char hash[EXPERIMENT_HASH + 1]; /* "": the state is no experiment, or is the loaded one */
 };
 void point_free(struct point *p);

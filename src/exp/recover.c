@@ -110,7 +110,7 @@ static int take_back(struct recovery *k, struct db *db, struct inode_row *row, u
 	row->size = content.size;
 	row->blocks = (uint64_t)st.st_blocks;
 	row->ctime = now_ns();
-	row->flags &= ~(uint32_t)(INODE_LIVE | INODE_CLOSED);
+	row->flags &= ~(uint32_t)(INODE_LIVE | INODE_CLOSED | INODE_COPIED);
 	row->flags |= content.state == CONTENT_LIVE ? INODE_LIVE : INODE_CLOSED;
 	if (r == 0)
 		r = old_begin(db, row->ino, old, &row->begin);
@@ -183,7 +183,7 @@ static int tx_unseal(struct db *db, void *arg)
 		return r == -ENOENT ? 0 : r; /* kept by an undo row alone */
 	tell(k, db, ino, "it is as the disk has it");
 	k->now.kept++;
-	row.flags = (row.flags | INODE_LIVE) & ~(uint32_t)INODE_CLOSED;
+	row.flags = (row.flags | INODE_LIVE) & ~(uint32_t)(INODE_CLOSED | INODE_COPIED);
 	return inode_update(db, &row);
 }
 

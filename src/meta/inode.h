@@ -13,6 +13,7 @@
 #define INODE_IMPORTED 2 /* given a time before its birth here: a copy of something older */
 #define INODE_LIVE 4     /* its object is live: size, blocks, mtime are the backing file's */
 #define INODE_MANIFEST 8 /* one of its names had the role MANIFEST when its writer had closed it */
+#define INODE_COPIED 16  /* its object came whole from another file, by copy_file_range(2) */
 
 struct inode_row {
 	uint64_t ino;

@@ -13,8 +13,8 @@
  *            size, blocks (of 512 bytes), mtime: of a live object (below) the
  *            backing file's own count. order: number of the commit in which the
  *            last writer closed it. flags: 1 closed (a directory: complete), 2 came with an old time,
- *            4 its object is live, 8 it was found to be a MANIFEST. begin: number of the change that
- *            began its content anew
+ *            4 its object is live, 8 it was found to be a MANIFEST, 16 its object came whole from another
+ *            file. begin: number of the change that began its content anew
  *   dirent   (parent, id) is the directory's order, id its readdir cookie.
  *            type: as d_type. class: which roles the name alone could have.
  *            order: number of the commit in which the name got that class

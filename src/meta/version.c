@@ -133,6 +133,18 @@ int version_before_with(struct db *db, const struct version_row *v, struct versi
 	return read_one(st, r, ret);
 }
 
+int version_back(struct db *db, const struct version_row *v, uint64_t object, unsigned look, struct version_row *ret)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "SELECT " COLUMNS " FROM (" SELECT "WHERE tracked=?1 AND n<?2 ORDER BY n DESC LIMIT ?3) p"
+		       " WHERE experiment IS NOT NULL AND complete=1 AND is_dir=?4 AND (object=?5 OR (is_dir AND EXISTS"
+		       " (SELECT 1 FROM member m WHERE m.version=p.id AND m.object=?5))) LIMIT 1",
+		       "iiiii", (int64_t)v->tracked, (int64_t)v->n, (int64_t)look, (int64_t)v->is_dir, (int64_t)object);
+
+	return read_one(st, r, ret);
+}
+
 int version_replace_object(struct db *db, uint64_t object, uint64_t by)
 {
 	return db_run(db, "UPDATE version SET object=nullif(?2, 0) WHERE object=?1", "ii", (int64_t)object, (int64_t)by);
@@ -359,6 +371,15 @@ static char *member_name(sqlite3_stmt *st)
 	return strndup(sqlite3_column_blob(st, 6), (size_t)sqlite3_column_bytes(st, 6));
 }
 
+static int read_named_member(sqlite3_stmt *st, int r, struct member_row *ret, char **ret_name)
+{
+	if (r <= 0)
+		return r < 0 ? r : -ENOENT;
+	read_member(st, ret);
+	*ret_name = member_name(st);
+	return *ret_name ? 0 : -ENOMEM;
+}
+
 int member_at(struct db *db, uint64_t version, uint64_t place, struct member_row *ret, char **ret_name)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
@@ -367,11 +388,17 @@ int member_at(struct db *db, uint64_t version, uint64_t place, struct member_row
 		       " LIMIT 1 OFFSET ?2",
 		       "ii", (int64_t)version, (int64_t)place);
 
-	if (r <= 0)
-		return r < 0 ? r : -ENOENT;
-	read_member(st, ret);
-	*ret_name = member_name(st);
-	return *ret_name ? 0 : -ENOMEM;
+	return read_named_member(st, r, ret, ret_name);
+}
+
+int member_largest(struct db *db, uint64_t version, struct member_row *ret, char **ret_name)
+{
+	_cleanup_stmt_ sqlite3_stmt *st = NULL;
+	int r = db_row(db, &st,
+		       "SELECT object, size, mode, mtime, uid, gid, name FROM member WHERE version=?1 ORDER BY size DESC, name LIMIT 1",
+		       "i", (int64_t)version);
+
+	return read_named_member(st, r, ret, ret_name);
 }
 
 int member_place(struct db *db, uint64_t version, const char *name, uint64_t *ret)

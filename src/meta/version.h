@@ -42,6 +42,10 @@ int version_of_object(struct db *db, uint64_t object, uint64_t *ret);
 /* One that held the same object before: the last one of another path or, if there is none, of its own. -ENOENT. */
 int version_before_with(struct db *db, const struct version_row *v, struct version_row *ret);
 
+/* The last version of the same path before it that belongs to an experiment and holds an object, itself or in a file of the
+ * directory; look: so many versions are looked at. -ENOENT. */
+int version_back(struct db *db, const struct version_row *v, uint64_t object, unsigned look, struct version_row *ret);
+
 /* Versions that hold the object hold another from now on. */
 int version_replace_object(struct db *db, uint64_t object, uint64_t by);
 
@@ -109,5 +113,8 @@ int member_place(struct db *db, uint64_t version, const char *name, uint64_t *re
 /* In order of the names' bytes. */
 typedef int (*member_fn)(void *arg, const struct member_row *row, const char *name);
 int member_list(struct db *db, uint64_t version, member_fn f, void *arg);
+
+/* The largest one, its name to be freed; -ENOENT. */
+int member_largest(struct db *db, uint64_t version, struct member_row *ret, char **ret_name);
 
 #endif
