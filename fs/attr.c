@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "exp/closed.h"
+#include "exp/leaving.h"
 #include "exp/track.h"
 #include "fs.h"
 #include "gate.h"
@@ -127,6 +128,8 @@ static int set_attr(struct fs *fs, struct set *s)
 
 	if (r > 0)
 		r = file_get(fs->ex, s->ino, &f);
+	if (r == 0 && size)
+		leaving_judge_written(fs->ex, s->ino);
 	if (r == 0 && size)
 		r = f ? file_truncate(f, (uint64_t)s->attr->st_size) : -EINVAL;
 	if (r < 0 || (s->valid & ~FUSE_SET_ATTR_SIZE) == 0)

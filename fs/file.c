@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "exp/leaving.h"
 #include "fs.h"
 #include "gate.h"
 #include "util/io.h"
@@ -200,6 +201,8 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	}
 	if (atomic_load(&fs->ex->read_only) && (fi->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY)
 		r = -EROFS;
+	else if ((fi->flags & (O_ACCMODE | O_TRUNC)) != O_RDONLY)
+		leaving_judge_written(fs->ex, ino);
 	if (r == 0)
 		r = file_get(fs->ex, ino, &f);
 	if (r == 0 && is_writer(fi))

@@ -202,6 +202,7 @@ static void judge_leaving(const struct names *n, uint64_t ret[2])
 {
 	if (n->newparent == n->parent) {
 		leaving_judge_dir(n->fs->ex, n->parent, n->name);
+		leaving_judge_replaced(n->fs->ex, n->parent, n->newname, n->name);
 		if (n->flags & RENAME_EXCHANGE)
 			leaving_judge_dir(n->fs->ex, n->newparent, n->newname);
 		return;

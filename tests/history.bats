@@ -225,8 +225,9 @@ for save in "12":
     os.rename(".metadata.tmp", ".metadata")
 PY
     equal "$(readlink "$MNT/branches/r/latest")" "../../runs/r/5"
-    equal "$(versions 5)" "1 "
-    diff -r "$H/5/1" "$R/5"
+    equal "$(versions 5)" "1 2 "
+    equal "$(cat "$H/5/1/"* "$H/5/1/.metadata")" "save 1save 1"
+    diff -r "$H/5/2" "$R/5"
 }
 
 @test "a directory checkpoint that gets another name, or loses a file to one, as soon as it is complete is a version" {

@@ -38,6 +38,7 @@ tests_clients_tensors_LDADD = $(libexpfs_LIBS)
 
 # Those that take a minute come first, so that nothing is left to wait for at the end of make -j.
 bats_tests = \
+	tests/saved_over.bats \
 	tests/scale.bats \
 	tests/power.bats \
 	tests/space.bats \

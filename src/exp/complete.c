@@ -79,6 +79,8 @@ static int collect(struct expfs *ex, uint64_t dir, const char *path, const struc
 		}
 		if (!S_ISREG(e.v[i].row.mode))
 			continue;
+		if (m->before && MAX(e.v[i].row.ino, e.v[i].row.begin) >= m->before)
+			continue;
 		v = array_grow(m->v, m->n, sizeof(*v));
 		if (!v || m->n == MEMBERS_MAX)
 			return v ? -E2BIG : -ENOMEM;

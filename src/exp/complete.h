@@ -22,6 +22,7 @@ struct members {
 	int64_t mtime;  /* the latest, ns */
 	int64_t names_changed; /* when a name in it came or went the last time, ns */
 	bool too_many;  /* not all of them are here */
+	uint64_t before; /* set before they are loaded: only those made and begun before that number; 0: all */
 };
 
 /* All files below a directory, or those that are looked at. */

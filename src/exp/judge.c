@@ -62,6 +62,22 @@ static int load_versions(struct judgement *j)
 	return r == -ENOENT ? 0 : r;
 }
 
+/* The rank is that of the file that was closed last, but among those that came with an old time. */
+static uint64_t since(uint64_t version, int64_t rank)
+{
+	return rank > 0 ? MIN(version, (uint64_t)rank) : version;
+}
+
+uint64_t judge_good_since(const struct tracked_row *t)
+{
+	return t->good ? since(t->good, t->rank) : 0;
+}
+
+uint64_t judge_version_since(const struct version_row *v)
+{
+	return since(v->id, v->rank);
+}
+
 int tx_judge_set_good(struct db *db, struct tracked_row *t, const struct version_row *v, uint64_t was)
 {
 	struct line_row load;
@@ -179,7 +195,7 @@ static int load(struct expfs *ex, const struct tracked_row *t, struct judgement 
 	return 0;
 }
 
-int judge_path(struct expfs *ex, const struct tracked_row *t)
+static int judge_path_before(struct expfs *ex, const struct tracked_row *t, uint64_t before)
 {
 	for (int i = 0; i < TRIES; i++) {
 		_cleanup_(cleanup_judgement) struct judgement *j = NULL;
@@ -187,11 +203,22 @@ int judge_path(struct expfs *ex, const struct tracked_row *t)
 
 		if (r < 0 || j->t.changed == 0)
 			return r == -ENOENT ? 0 : r;
+		j->m.before = before;
 		r = j->t.is_dir && j->t.ino ? judge_dir(j) : judge_file(j);
 		if (r != -EAGAIN)
 			return r;
 	}
 	return 0; /* changes without end: what was known holds */
+}
+
+int judge_path(struct expfs *ex, const struct tracked_row *t)
+{
+	return judge_path_before(ex, t, 0);
+}
+
+int judge_dir_before(struct expfs *ex, const struct tracked_row *t, uint64_t before)
+{
+	return judge_path_before(ex, t, before);
 }
 
 int judge_changed(struct expfs *ex, uint64_t run)

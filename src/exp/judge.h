@@ -19,8 +19,16 @@ int judge_changed(struct expfs *ex, uint64_t run);
  * known unless it was saved again. */
 int tx_judge_set_good(struct db *db, struct tracked_row *t, const struct version_row *v, uint64_t was);
 
+/* The number up to which all that is in the last complete version of a path, or in another version, was begun. What was begun
+ * later is of a later save, though perhaps the version was only made when that had begun. */
+uint64_t judge_good_since(const struct tracked_row *t);
+uint64_t judge_version_since(const struct version_row *v);
+
 /* One path. */
 int judge_path(struct expfs *ex, const struct tracked_row *t);
+
+/* A directory as it is without what was made from the number before on: a version if that is complete. It stays to be judged. */
+int judge_dir_before(struct expfs *ex, const struct tracked_row *t, uint64_t before);
 
 /* What keeps a checkpoint as it stands now from being complete, as text that continues
  * "PATH: "; *ret is NULL if nothing does. To be freed. */

@@ -132,7 +132,7 @@ int judge_dir_fault(struct judgement *j)
 	if (r == 0 && !j->fault)
 		r = was_complete(j);
 	if (r == 0 && !j->fault)
-		j->fault = complete_mixed_fault(&j->m, own.v, own.n, j->t.good);
+		j->fault = complete_mixed_fault(&j->m, own.v, own.n, judge_good_since(&j->t));
 	if (r != 0 || j->fault)
 		return MIN(r, 0);
 	r = names_before(j, dir_rank(&j->m), &before);
@@ -173,7 +173,7 @@ static int find_experiment(struct db *db, const struct tracked_row *t, const str
 {
 	int r;
 
-	if (!last->id || v->begin > last->id)
+	if (!last->id || v->begin > judge_version_since(last))
 		return tx_track_due(db, t, v);
 	r = last->experiment ? version_set_experiment(db, v->id, last->experiment) : 0;
 	return r < 0 ? r : unread_put(db, v->id);
@@ -195,7 +195,7 @@ static int insert_version(struct judgement *j, struct db *db, struct tracked_row
 		.complete = 1,
 		.step = step_in_name(j->name, true),
 		.rank = dir_rank(&j->m),
-		.begin = members_begin(&j->m, MAX(dir->ino, last->id)),
+		.begin = members_begin(&j->m, MAX(dir->ino, judge_version_since(last))),
 	};
 	int r = version_insert(db, &v);
 
@@ -239,8 +239,8 @@ static int take_complete(struct judgement *j, struct db *db, struct tracked_row 
 			r = insert_version(j, db, t, &dir, &last);
 		return r < 0 ? r : tx_metric_version(db, t->ino, t->head);
 	}
-	begin = members_begin(&j->m, v.id);
-	r = begin > v.id ? tx_track_saves_again(db, t, &v, begin) : 0;
+	begin = members_begin(&j->m, judge_version_since(&v));
+	r = begin > judge_version_since(&v) ? tx_track_saves_again(db, t, &v, begin) : 0;
 	if (r != 0)
 		return r < 0 ? r : save_again(j, db, t, &dir, &v);
 	v.mode = dir.mode & 07777;
@@ -264,7 +264,7 @@ static int tx_judge_dir(struct db *db, void *arg)
 	j->drop.n = 0;
 	if (r < 0 || t.changed != j->t.changed)
 		return r < 0 ? r : -EAGAIN;
-	t.changed = 0;
+	t.changed = j->m.before ? t.changed : 0;
 	r = j->fault || j->ignored ? tx_track_end_version(j->ex, db, &t, &j->drop) : take_complete(j, db, &t);
 	return r < 0 ? r : tracked_update(db, &t);
 }
@@ -281,7 +281,7 @@ static int find_ignored(struct judgement *j)
 		r = version_before(db, j->t.id, j->t.n + 1, &last);
 	}
 	j->ignored = (r == 0 || r == -ENOENT) &&
-		     !kept_checkpoint(j->ex, j->t.run, members_begin(&j->m, MAX(j->t.ino, last.id)));
+		     !kept_checkpoint(j->ex, j->t.run, members_begin(&j->m, MAX(j->t.ino, judge_version_since(&last))));
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -291,7 +291,7 @@ int judge_dir(struct judgement *j)
 
 	if (r == -ENOENT || r == -ESTALE)
 		return 0; /* gone meanwhile */
-	if (r < 0 || (j->fault && complete_may_come(j->fault)))
+	if (r < 0 || (j->fault && (j->m.before || complete_may_come(j->fault))))
 		return r;
 	r = j->fault ? 0 : find_ignored(j);
 	if (r == 0 && !j->fault && !j->ignored)

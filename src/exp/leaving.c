@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "exp/complete.h"
+#include "exp/file.h"
+#include "exp/inode_names.h"
 #include "exp/judge.h"
 #include "meta/dirent.h"
+#include "util/list.h"
 #include "util/log.h"
 
 #define LEAVING ARRAY_SIZE(((struct expfs *)NULL)->leaving)
@@ -83,17 +86,20 @@ static int is_passing(struct expfs *ex, const struct tracked_row *t, uint64_t di
 	}
 	if (r < 0)
 		return r;
-	if (row.begin < t->good || heirless == 0)
+	if (row.begin <= judge_good_since(t) || heirless == 0)
 		return 1;
 	return role_is_marker(name) || role_weights_suffix(name, strlen(name)) ? 0 : is_last(ex, t, d.ino);
 }
 
+static void tell(int r, const char *name)
+{
+	if (r < 0 && r != -ENOENT && !expfs_takes_nothing(r))
+		log_msg("%s: could not be judged before it was taken away or changed: %s", name, strerror(-r));
+}
+
 static void judge(struct expfs *ex, const struct tracked_row *t, const char *name)
 {
-	int r = judge_path(ex, t);
-
-	if (r < 0 && r != -ENOENT && !expfs_takes_nothing(r))
-		log_msg("%s: could not be judged before it was taken away: %s", name, strerror(-r));
+	tell(judge_path(ex, t), name);
 }
 
 uint64_t leaving_judge(struct expfs *ex, uint64_t dir, const char *name)
@@ -124,4 +130,74 @@ void leaving_taken(struct expfs *ex, uint64_t checkpoint)
 
 	if (db && tracked_get(db, checkpoint, &t) == 0)
 		atomic_store(&ex->leaving[t.id % LEAVING], t.changed);
+}
+
+static bool is_any_unjudged(struct db *db)
+{
+	struct tracked_row t;
+
+	return tracked_list_changed(db, 0, 0, &t, 1) > 0;
+}
+
+/* Those that are to be judged of which the closed content of the file is a part that no version has. */
+static int list_checkpoints(struct db *db, uint64_t ino, struct id_list *ret)
+{
+	_cleanup_inode_names_ struct inode_names l = { .n = 0 };
+	struct inode_row row;
+	int r = inode_get(db, ino, &row);
+
+	if (r < 0 || !row.object || !(row.flags & INODE_CLOSED))
+		return r;
+	r = inode_names_read(db, ino, &l);
+	for (size_t i = 0; i < l.n && r == 0; i++) {
+		struct tracked_row t;
+
+		r = find_checkpoint(db, l.v[i].d.parent, &t);
+		if (r == 0 && t.changed && row.begin > judge_good_since(&t))
+			r = id_list_add(ret, t.id);
+		r = r == -ENOENT ? 0 : r;
+	}
+	return r;
+}
+
+/* before: 0, or as of judge_dir_before(). */
+static void judge_parts(struct expfs *ex, uint64_t ino, uint64_t before)
+{
+	_cleanup_id_list_ struct id_list l = { 0 };
+	int r = 0;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		if (is_any_unjudged(db))
+			r = list_checkpoints(db, ino, &l);
+	}
+	if (r < 0 || l.n == 0 || file_is_written(ex, ino))
+		return;
+	for (size_t i = 0; i < l.n; i++)
+		tell(judge_dir_before(ex, &(struct tracked_row){ .id = l.v[i] }, before), "a checkpoint directory");
+}
+
+void leaving_judge_written(struct expfs *ex, uint64_t ino)
+{
+	judge_parts(ex, ino, 0);
+}
+
+void leaving_judge_replaced(struct expfs *ex, uint64_t dir, const char *name, const char *by)
+{
+	struct dirent_row d, next;
+	struct inode_row row;
+	int r;
+
+	{
+		_cleanup_(cleanup_reader) struct db *db = meta_reader(ex->meta);
+
+		r = is_any_unjudged(db) ? dirent_get(db, dir, name, &d) : -ENOENT;
+		if (r == 0)
+			r = dirent_get(db, dir, by, &next);
+		if (r == 0)
+			r = inode_get(db, d.ino, &row);
+	}
+	if (r == 0 && d.ino != next.ino)
+		judge_parts(ex, d.ino, next.ino > MAX(row.ino, row.begin) ? next.ino : 0);
 }
