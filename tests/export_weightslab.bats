@@ -139,6 +139,22 @@ lab_state() { echo "{'step': $1, 'model_state_dict': {'a': w($1), 'b': w(1$1)}, 
     same "$X" "$X.2" -O
 }
 
+@test "of a run whose experiments share a configuration and an architecture each file goes out once, and a second time nothing is written" {
+    echo "lr: 0.1" >"$R/config.yaml"
+    echo net >"$R/net_architecture.txt"
+    for i in 1 2 3; do
+        echo "{\"train\": [$i]}" >"$R/split.json"
+        save step_$i.pt "$(lab_state $i)"
+    done
+    equal "$(ls "$MNT/experiments" | wc -l)" 3
+    lab r --store "$STORE"
+    lab r --store "$STORE" >"$SCRATCH/again"
+    [[ $(<"$SCRATCH/again") == "0 B written"* ]] || fail "$(cat "$SCRATCH/again" "$SCRATCH/told")"
+    equal "$(find "$X" -name '*_config.yaml' | wc -l)" 1
+    equal "$(find "$X" -name '*.pt' | wc -l)" 3
+    test -e "$X/checkpoints/manifest.yaml"
+}
+
 @test "of two runs with one experiment the root that is made up has the checkpoints of its own run" {
     echo "lr: 0.1" >"$R/config.yaml"
     save step_100.pt "$(lab_state 100)"

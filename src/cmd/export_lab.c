@@ -19,7 +19,8 @@
 struct made {
 	struct export_job *j;
 	struct export *e;
-	int64_t time; /* of what is made up */
+	int64_t time;  /* of what is made up */
+	json_t *names; /* of files that experiments may share */
 };
 
 static enum op_exit fail(int r)
@@ -45,6 +46,12 @@ static const json_t *version_of(const json_t *versions, const char *found)
 	return NULL;
 }
 
+/* Experiments with the same part share its files: the first of them puts each there. */
+static bool is_first(const struct made *m, const char *name)
+{
+	return !json_object_get(m->names, name) && json_object_set_new_nocheck(m->names, name, json_true()) == 0;
+}
+
 static char *experiment_text(const json_t *entry, enum segment which)
 {
 	return strndup(cmd_string(entry, "hash") + which * SEGMENT_LEN, SEGMENT_LEN);
@@ -53,8 +60,7 @@ static char *experiment_text(const json_t *entry, enum segment which)
 /* In the form in which WeightsLab keeps it. */
 static int add_config(const struct made *m, const json_t *entry, const char *path, const json_t *version)
 {
-	_cleanup_free_ char *hash = experiment_text(entry, SEGMENT_HP), *text = NULL, *name = NULL;
-	char *wrapped = NULL;
+	_cleanup_free_ char *hash = experiment_text(entry, SEGMENT_HP), *text = NULL, *name = NULL, *wrapped = NULL;
 	int r = hash ? export_version_read(m->j, path, version, LAB_CONFIG_MAX, &text) : -ENOMEM;
 
 	if (r == 0)
@@ -65,11 +71,9 @@ static int add_config(const struct made *m, const json_t *entry, const char *pat
 		log_msg("/%s: cannot be put in WeightsLab's form; it is left out", path);
 		return 0;
 	}
-	if (asprintf(&name, ROOT_DIR "/HP/%s/%s_config.yaml", hash, hash) < 0) {
-		free(wrapped);
+	if (asprintf(&name, ROOT_DIR "/HP/%s/%s_config.yaml", hash, hash) < 0)
 		return -ENOMEM;
-	}
-	return export_text_add(m->e, wrapped, cmd_number(version, "mtime"), steal(&name));
+	return is_first(m, name) ? export_text_add(m->e, steal(&wrapped), cmd_number(version, "mtime"), steal(&name)) : 0;
 }
 
 /* Architectures and data snapshots that have a form of WeightsLab's are taken as they are. */
@@ -90,7 +94,7 @@ static int add_as_it_is(const struct made *m, const json_t *entry, enum segment 
 			continue;
 		if (asprintf(&name, ROOT_DIR "/%s/%s/%s%s", dirs[which], hash, hash, ends[which][i]) < 0)
 			return -ENOMEM;
-		return export_version_add(m->e, path, version, steal(&name));
+		return is_first(m, name) ? export_version_add(m->e, path, version, steal(&name)) : 0;
 	}
 	return hash ? 0 : -ENOMEM;
 }
@@ -267,8 +271,8 @@ static int add_all(const struct made *m, const json_t *log, struct manifest *man
 
 enum op_exit export_lab_fill(struct export_job *j, struct export *e)
 {
-	struct made m = { .j = j, .e = e, .time = cmd_number(json_object_get(j->answer, "latest"), "mtime") };
-	_cleanup_json_ json_t *args = json_pack("{s:O}", "branch", json_object_get(j->answer, "branch")), *log = NULL;
+	_cleanup_json_ json_t *args = json_pack("{s:O}", "branch", json_object_get(j->answer, "branch")), *log = NULL, *names = json_object();
+	struct made m = { .j = j, .e = e, .time = cmd_number(json_object_get(j->answer, "latest"), "mtime"), .names = names };
 	_cleanup_free_ char *text = NULL;
 	struct manifest *manifest = NULL;
 	enum op_exit exit;
