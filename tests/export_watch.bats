@@ -185,7 +185,7 @@ assert answer["latest"]["step"] == 2' "$(cat "$SCRATCH/watch.out")"
     refused 2 "$EXPFS" export "$R" "$X" --watch --every 9999999h
 }
 
-@test "a watch waits for a folder that is gone, and goes on in the one at its path" {
+@test "a watch waits for a folder that is gone, or a file for a moment, and goes on in the one at its path" {
     save step_1.pt 1
     watch --every 1s
     wait_until is_exported latest.pt step_1.pt
@@ -193,12 +193,33 @@ assert answer["latest"]["step"] == 2' "$(cat "$SCRATCH/watch.out")"
     save step_2.pt 2
     wait_until grep -q 'tried again' "$SCRATCH/watch.err"
     cmp "$X.away/latest.pt" "$R/step_1.pt"
+    echo file >"$X"
+    sleep 2.5
+    kill -0 "$WATCH"
+    rm "$X"
     mkdir "$X"
     wait_until is_exported latest.pt step_2.pt
     kill "$WATCH"
     ends 0
     cmp "$X.away/latest.pt" "$R/step_1.pt"
     equal "$(wc -l <"$SCRATCH/watch.err")" 3
+}
+
+@test "a watch waits while the folder is read-only" {
+    require_root
+    mkdir "$X"
+    mount -t tmpfs none "$X"
+    LOOPS+=("$X")
+    save step_1.pt 1
+    watch --every 1s
+    wait_until is_exported latest.pt step_1.pt
+    mount -o remount,ro "$X"
+    save step_2.pt 2
+    wait_until grep -q 'tried again' "$SCRATCH/watch.err"
+    mount -o remount,rw "$X"
+    wait_until is_exported latest.pt step_2.pt
+    kill "$WATCH"
+    ends 0
 }
 
 @test "a watch writes nothing below a drive that is not mounted any more" {

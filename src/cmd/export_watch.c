@@ -74,7 +74,8 @@ static bool is_new(const struct watch *w)
 /* The folder may take it later, or be there again, as where a drive is mounted anew. */
 static bool passes(int why)
 {
-	static const int those[] = { ENOSPC, EDQUOT, EIO, ETIMEDOUT, EBUSY, ENOENT, ENOTCONN, ESTALE, ENODEV, EHOSTDOWN };
+	static const int those[] = { ENOSPC, EDQUOT, EIO,      ETIMEDOUT, EBUSY, ENOENT,   ENOTDIR,
+				     EACCES, EROFS,  ENOTCONN, ESTALE,    ENODEV, EHOSTDOWN };
 
 	for (size_t i = 0; i < ARRAY_SIZE(those); i++)
 		if (why == those[i])
