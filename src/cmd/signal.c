@@ -9,7 +9,6 @@
 #include "op/reply.h"
 #include "util/log.h"
 
-/* What has a slash, or is there in a mount, is a path; else it is the name of a branch. */
 static enum op_exit add_step(const char *text, json_t *args)
 {
 	size_t n = strspn(text, "0123456789");
