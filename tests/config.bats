@@ -162,3 +162,12 @@ logged_since() { (($(grep -c -- "$2" "$STORE/log") > $1)); }
     echo last >"$MNT/runs/r/step_0.mine"
     [[ $(readlink "$MNT/branches/r/latest") == ../../runs/r/step_0.mine ]]
 }
+
+@test "a config.yaml that is no regular file is told, and not waited for" {
+    rm -f "$STORE/config.yaml"
+    mkfifo "$STORE/config.yaml"
+    refused 0 timeout 20 "$EXPFS" mount "$STORE" "$MNT"
+    [[ $MESSAGE == *"config.yaml: is no regular file; put one there; the defaults are used"* ]] || fail "$MESSAGE"
+    "$EXPFS" umount "$MNT"
+    rm "$STORE/config.yaml"
+}

@@ -294,6 +294,12 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
         printf '%s' "$text" >"$file"
         says 'a["written"]' 0
     done
+    rm "$file"
+    mkfifo "$file"
+    timeout 20 "$EXPFS" export "$R" "$X" 3>&-
+    rm "$file"
+    mkdir "$file"
+    says 'a["written"]' 0
     "$EXPFS" fsck "$STORE" 2>/dev/null || true
     rm -r "$STORE/exports"
     sleep 0.02

@@ -38,7 +38,7 @@ static void find_daemon(const char *store, struct daemon *ret)
 	if (ret->pid > 0)
 		ret->pidfd = pidfd_open(ret->pid, 0);
 	if (asprintf(&lock, "%s/lock", store) >= 0)
-		ret->lock = open(lock, O_RDONLY | O_CLOEXEC);
+		ret->lock = open(lock, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
 /* Has it ended? Looks for a moment. */

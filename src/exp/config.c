@@ -404,6 +404,6 @@ int config_read(int dirfd, struct config **ret, char **ret_error)
 		return config_new(ret);
 	if (r == 0)
 		return config_parse(text, len, ret, ret_error);
-	*ret_error = strdup(strerror(-r));
+	*ret_error = strdup(r == -EINVAL ? "is no regular file; put one there" : strerror(-r));
 	return *ret_error ? -EINVAL : -ENOMEM;
 }

@@ -113,12 +113,15 @@ ssize_t io_copy_range(int from, uint64_t off_from, int to, uint64_t off_to, size
 
 int io_read_file(int dirfd, const char *path, size_t max, char **ret, size_t *ret_len)
 {
-	_cleanup_close_ int fd = FAULT(STORE, openat(dirfd, path, O_RDONLY | O_CLOEXEC));
+	_cleanup_close_ int fd = FAULT(STORE, openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 	_cleanup_free_ char *buf = NULL;
+	struct stat st;
 	ssize_t n;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	buf = malloc(max + 2);
 	if (!buf)
 		return -ENOMEM;
@@ -142,7 +145,7 @@ int io_write_file(int dirfd, const char *path, const void *buf, size_t n)
 
 	if ((size_t)snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= sizeof(tmp))
 		return -ENAMETOOLONG;
-	fd = FAULT(STORE, openat(dirfd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+	fd = FAULT(STORE, openat(dirfd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600));
 	if (fd < 0)
 		return -errno;
 	r = FAULT(STORE, 0) < 0 ? -errno : io_write_all(fd, buf, n);

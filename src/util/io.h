@@ -35,7 +35,8 @@ int io_set_mtime(int fd, struct timespec mtime);
 /* As copy_file_range(2), and as that may copy less. */
 ssize_t io_copy_range(int from, uint64_t off_from, int to, uint64_t off_to, size_t n);
 
-/* The whole of a small file, NUL-terminated; -EFBIG beyond max bytes. */
+/* The whole of a small file, NUL-terminated; -EFBIG beyond max bytes. Of what is no regular file nothing is read, nor waited for:
+ * -EISDIR, -EINVAL. */
 int io_read_file(int dirfd, const char *path, size_t max, char **ret, size_t *ret_len);
 
 /* Makes or replaces a small file by writing beside it, syncing and renaming. */
