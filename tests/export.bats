@@ -58,6 +58,8 @@ load export
 @test "a run without a complete checkpoint exports nothing, and says so" {
     checkpoint torn-zip "$R/step_1.pt" 20000 1
     refused 1 "$EXPFS" export "$R" "$X"
+    refused 1 "$EXPFS" export "$MNT" "$X"
+    [[ $MESSAGE == "expfs: /: has no complete checkpoint"* ]] || fail "$MESSAGE"
     not test -e "$X"
     save step_2.pt 2
     export_run

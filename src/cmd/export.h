@@ -46,6 +46,9 @@ bool export_store_is_there(const struct export_job *j); /* the mount, still */
 /* Runs an operation there. */
 enum op_exit export_ask(struct export_job *j, const char *op, const json_t *args, json_t **ret);
 
+/* What is exported, for messages: its branch as of j->answer, or its path. */
+const char *export_subject(const struct export_job *j);
+
 /* Asks what is to be exported, into j->answer. */
 enum op_exit export_ask_answer(struct export_job *j);
 

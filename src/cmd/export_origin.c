@@ -34,6 +34,15 @@ static bool is_same_run(const json_t *a, const json_t *b)
 	return ino && ino == cmd_number(b, "ino");
 }
 
+const char *export_subject(const struct export_job *j)
+{
+	const char *path = j->a.target.path;
+
+	if (json_is_string(json_object_get(j->answer, "branch")))
+		return cmd_string(j->answer, "branch");
+	return path && *path ? path : "/";
+}
+
 struct left {
 	const struct folder *folder;
 	char *names; /* the first of them, as text */

@@ -132,8 +132,7 @@ static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_tog
 	}
 	*ret_together = e->n;
 	if (e->n == 0 && !j->partial) {
-		log_msg("%s: has no complete checkpoint; expfs status shows what there is", j->a.target.path ? j->a.target.path :
-			cmd_string(j->answer, "branch"));
+		log_msg("%s: has no complete checkpoint; expfs status shows what there is", export_subject(j));
 		return OP_NO;
 	}
 	return j->files ? export_fill_beside(j, e) : OP_DONE;
@@ -169,7 +168,7 @@ static const struct export_unit *find_unit(const struct export *e, const char *b
 /* What is in the folder by a name of the pair, and not of it. */
 static int tell_stray(struct export_job *j, const char *base, const struct export_unit *wanted, const char *name, bool ours)
 {
-	const char *of = json_is_string(json_object_get(j->answer, "branch")) ? cmd_string(j->answer, "branch") : j->a.target.path;
+	const char *of = export_subject(j);
 	bool first = export_tell_once(j, name);
 
 	j->partial |= !ours;

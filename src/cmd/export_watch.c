@@ -129,8 +129,7 @@ static void tell_waiting(struct watch *w)
 	if (w->waiting || w->seen || json_is_object(json_object_get(answer, "latest")))
 		return;
 	w->waiting = true;
-	log_msg("%s: waiting for its first checkpoint", json_is_string(json_object_get(answer, "branch")) ? cmd_string(answer, "branch") :
-		w->j->a.target.path ? w->j->a.target.path : "");
+	log_msg("%s: waiting for its first checkpoint", export_subject(w->j));
 }
 
 /* *ret_on: whether there is more to watch. */
