@@ -419,6 +419,10 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
         refused 1 "$EXPFS" export "$MNT/${view#"$MNT"/}" "$X"
         [[ $MESSAGE == *"lies in a view; name a run"* || $MESSAGE == *"none: there is no such branch"* ]] || fail "$view: $MESSAGE"
     done
+    refused 1 "$EXPFS" export "$R/.expfsx/y" "$X"
+    [[ $MESSAGE == *"/runs/r/.expfsx/y: there is no such directory"* ]] || fail "$MESSAGE"
+    refused 1 "$EXPFS" show "$MNT/runs/my.expfs/.expfs/history/step_1.pt"
+    [[ $MESSAGE == *"lies among views"* ]] || fail "$MESSAGE"
     "$EXPFS" export "$V" "$X"
     cmp "$X/latest.pt" "$R/step_2.pt"
 }

@@ -6,6 +6,7 @@
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/place.h"
+#include "exp/view_path.h"
 #include "op/reply.h"
 #include "page/page.h"
 #include "util/advice.h"
@@ -27,14 +28,14 @@ static char *dir_of(const char *file)
 static enum op_exit check_file(const char *file, const char *dir, const struct place *p)
 {
 	_cleanup_free_ char *inside = place_is_inside(p) ? place_path_inside(p) : NULL;
-	const char *view = inside ? strstr(inside, "/.expfs") : NULL;
+	const char *below;
 	struct stat st;
 
 	if (stat(file, &st) == 0 && S_ISDIR(st.st_mode)) {
 		log_msg("%s: is a directory; name the file: expfs report %s%s" DEFAULT_FILE, file, file, file[strlen(file) - 1] == '/' ? "" : "/");
 		return OP_USAGE;
 	}
-	if (!view || (view[7] && view[7] != '/'))
+	if (!inside || view_path(inside + (*inside == '/'), &below) != VIEW_PATH_BESIDE)
 		return OP_DONE;
 	log_msg("%s: %s shows what is made up, and takes no file; its report.html is such a page at each moment; name another place", file, dir);
 	return OP_USAGE;

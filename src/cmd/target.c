@@ -6,6 +6,7 @@
 #include "cmd/client.h"
 #include "cmd/cmd.h"
 #include "cmd/outside.h"
+#include "exp/view_path.h"
 #include "op/reply.h"
 #include "util/advice.h"
 #include "util/log.h"
@@ -169,15 +170,14 @@ const char *target_here(const char *store)
  * branches/ is none. */
 static char *view_of(const struct target *t)
 {
-	static const char views[] = "branches/";
-	const char *name = t->path + strlen(views);
 	_cleanup_free_ char *pending = NULL;
+	const char *name;
 	size_t n;
 
-	if (!t->point || strncmp(t->path, views, strlen(views)) != 0 || strcmp(t->path, t->below) != 0)
+	if (!t->point || view_path(t->path, &name) != VIEW_PATH_BRANCHES || strcmp(t->path, t->below) != 0)
 		return NULL;
 	n = strcspn(name, "/");
-	if (asprintf(&pending, "%s/%s%.*s/pending", t->point, views, (int)n, name) < 0 || access(pending, F_OK) < 0)
+	if (asprintf(&pending, "%s/branches/%.*s/pending", t->point, (int)n, name) < 0 || access(pending, F_OK) < 0)
 		return NULL;
 	return strndup(name, n);
 }

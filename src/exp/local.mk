@@ -11,6 +11,7 @@ libexpfs_a_SOURCES += \
 	src/exp/idle.c src/exp/idle.h \
 	src/exp/keeper.c src/exp/keeper.h \
 	src/exp/path.c src/exp/path.h \
+	src/exp/view_path.c src/exp/view_path.h \
 	src/exp/run.c src/exp/run.h \
 	src/exp/cred.c src/exp/cred.h \
 	src/exp/ancestry.c src/exp/ancestry.h \

@@ -11,6 +11,7 @@
 #include "exp/path.h"
 #include "exp/resume.h"
 #include "exp/root.h"
+#include "exp/view_path.h"
 #include "meta/content.h"
 #include "op/reply.h"
 #include "util/hex.h"
@@ -259,15 +260,11 @@ static int find_set(struct expfs *ex, const char *name, const char *path, struct
 /* Is it no directory but a view? *ret_name: of the branch that it is, else NULL. */
 static bool view_of(const char *path, const char **ret_name)
 {
-	static const char *const views[] = { "branches/", "experiments/", "models/", "HP/", "data/" };
+	const char *below;
+	enum view_path view = view_path(path, &below);
 
-	*ret_name = NULL;
-	if (!strncmp(path, views[0], strlen(views[0])) && path[strlen(views[0])] && !strchr(path + strlen(views[0]), '/'))
-		*ret_name = path + strlen(views[0]);
-	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
-		if (!strncmp(path, views[i], strlen(views[i])))
-			return true;
-	return !strncmp(path, ".expfs/", strlen(".expfs/")) || strstr(path, "/.expfs");
+	*ret_name = view == VIEW_PATH_BRANCHES && *below && !strchr(below, '/') ? below : NULL;
+	return view != VIEW_PATH_NONE;
 }
 
 enum op_exit op_export(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)

@@ -6,6 +6,7 @@
 
 #include "exp/branch_line.h"
 #include "exp/path.h"
+#include "exp/view_path.h"
 #include "op/reply.h"
 #include "op/versions.h"
 #include "util/advice.h"
@@ -30,8 +31,7 @@ static int take_head(struct expfs *ex, const struct branch *b, struct load *ret)
 /* -ENOENT: the path is no directory of a branch. */
 static int find_branch(struct expfs *ex, const char *path, struct branch *ret)
 {
-	static const char view[] = "branches/";
-	const char *name = path + strlen(view);
+	const char *name;
 	uint64_t ino;
 	int r;
 
@@ -42,7 +42,9 @@ static int find_branch(struct expfs *ex, const char *path, struct branch *ret)
 	}
 	if (r == 0)
 		return branch_by_run(ex, NULL, ino, ret);
-	return strncmp(path, view, strlen(view)) != 0 || strchr(name, '/') ? -ENOENT : branch_by_name(ex, NULL, name, ret);
+	if (view_path(path, &name) != VIEW_PATH_BRANCHES || strchr(name, '/'))
+		return -ENOENT;
+	return branch_by_name(ex, NULL, name, ret);
 }
 
 static enum op_exit take_version(struct expfs *ex, const json_t *args, struct load *ret_load, json_t **ret)
@@ -78,14 +80,14 @@ static enum op_exit take_version(struct expfs *ex, const json_t *args, struct lo
 
 enum op_exit load_from_path(struct expfs *ex, const json_t *args, struct load *ret_load, json_t **ret)
 {
-	static const char view[] = "experiments/";
 	_cleanup_free_ char *path = reply_get_path(args);
+	const char *below;
 	struct branch b = { 0 };
 	int r;
 
 	if (!path)
 		return reply_error(ret, OP_USAGE, "branch: --from wants a hash, a branch or a path; see: expfs help branch");
-	if (!strncmp(path, view, strlen(view)) && load_parse(path + strlen(view), &ret_load->name) == 0)
+	if (view_path(path, &below) == VIEW_PATH_EXPERIMENTS && load_parse(below, &ret_load->name) == 0)
 		return OP_DONE;
 	r = find_branch(ex, path, &b);
 	if (r == 0)

@@ -6,6 +6,7 @@
 #include "exp/branch.h"
 #include "exp/history.h"
 #include "exp/path.h"
+#include "exp/view_path.h"
 #include "meta/inode.h"
 #include "op/reply.h"
 
@@ -23,9 +24,8 @@ static int find(struct expfs *ex, const char *path, bool *ret_is_dir)
 	return r;
 }
 
-static void say_branch(struct expfs *ex, const char *path, json_t **ret)
+static void say_branch(struct expfs *ex, const char *path, const char *rest, json_t **ret)
 {
-	const char *rest = path + strlen("branches/");
 	_cleanup_free_ char *name = strndup(rest, strcspn(rest, "/"));
 	struct branch b = { 0 };
 
@@ -42,22 +42,18 @@ static void say_branch(struct expfs *ex, const char *path, json_t **ret)
 
 bool unknown_is_view(struct expfs *ex, const char *path, json_t **ret)
 {
-	static const char *const tops[] = { "experiments/", "models/", "HP/", "data/" };
-	const char *dot = strstr(path, ".expfs");
-	bool view = dot && (dot == path || dot[-1] == '/') && (!dot[6] || dot[6] == '/'), is_dir;
+	const char *below;
+	enum view_path view = view_path(path, &below);
+	bool is_dir;
 
-	if (find(ex, path, &is_dir) == 0)
+	if (view == VIEW_PATH_NONE || find(ex, path, &is_dir) == 0)
 		return false;
-	if (!strncmp(path, "branches/", strlen("branches/"))) {
-		say_branch(ex, path, ret);
-		return true;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(tops); i++)
-		view = view || !strncmp(path, tops[i], strlen(tops[i]));
-	if (view)
+	if (view == VIEW_PATH_BRANCHES)
+		say_branch(ex, path, below, ret);
+	else
 		reply_error(ret, OP_NO, "/%s: lies among views; give what a link there leads to, as its latest, or an experiment by its hash: "
 			    "expfs show HASH", path);
-	return view;
+	return true;
 }
 
 /* Who names a file of a run so may mean the view. */

@@ -33,6 +33,7 @@ unit_tests = \
 	tests/unit/test_snapshot \
 	tests/unit/test_state_file \
 	tests/unit/test_view_kept \
+	tests/unit/test_view_path \
 	tests/unit/test_whole \
 	tests/unit/test_whole_zip
 
@@ -102,6 +103,8 @@ tests_unit_test_state_file_SOURCES = tests/unit/test_state_file.c tests/unit/tes
 tests_unit_test_state_file_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_view_kept_SOURCES = tests/unit/test_view_kept.c tests/unit/test.h fs/gate.c fs/view_kept.c
 tests_unit_test_view_kept_LDADD = $(libexpfs_LIBS) $(FUSE_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_view_path_SOURCES = tests/unit/test_view_path.c tests/unit/test.h
+tests_unit_test_view_path_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_whole_SOURCES = tests/unit/test_whole.c tests/unit/test.h tests/unit/bytes.c tests/unit/bytes.h tests/unit/whole.c tests/unit/whole.h
 tests_unit_test_whole_LDADD = $(libexpfs_LIBS) $(CMOCKA_LIBS)
 tests_unit_test_whole_zip_SOURCES = tests/unit/test_whole_zip.c tests/unit/test.h tests/unit/bytes.c tests/unit/bytes.h tests/unit/whole.c tests/unit/whole.h
