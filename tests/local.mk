@@ -106,6 +106,7 @@ bats_tests = \
 	tests/options.bats \
 	tests/curves.bats \
 	tests/export.bats \
+	tests/export_kills.bats \
 	tests/export_plain.bats \
 	tests/export_watch.bats \
 	tests/joined.bats \
