@@ -397,6 +397,15 @@ less() { python3 "$EXPFS_SRCDIR/tests/weights.py" "$R/$1" "$2"; }
     cmp "$X/latest.pt" "$other/step_9.pt"
 }
 
+@test "a folder of which its memory names no run, as a former version wrote it, is told once" {
+    two
+    export_run
+    python3 -c 'import json, sys; m = json.load(open(sys.argv[1])); del m["origin"]; json.dump(m, open(sys.argv[1], "w"))' "$STORE"/exports/*.json
+    refused 0 "$EXPFS" export "$R" "$X"
+    [[ $MESSAGE == *"noted no run ("*"; it counts as one of r from now on" ]] || fail "$MESSAGE"
+    equal "$(export_run 2>&1 >/dev/null)" ""
+}
+
 @test "a directory that becomes a branch while it is exported keeps its folder" {
     mkdir "$R/sub"
     echo text >"$R/sub/any"

@@ -106,13 +106,16 @@ enum op_exit export_claim(struct export_job *j)
 	struct left left = { .folder = &j->folder };
 	int r = new ? 0 : -ENOMEM;
 
-	if (r == 0 && old && !same)
+	if (r == 0 && !same)
 		r = memory_each(j->memory, find_left, &left);
-	if (r == 0 && left.n > 0) {
+	if (r == 0 && left.n > 0 && old)
 		say_taken(j, old, new, &left);
-		free(left.names);
+	else if (r == 0 && left.n > 0)
+		log_msg("%s: has an export of which a former version noted no run (%s%s); it counts as one of %s from now on", j->folder.path,
+			left.names, left.n > NAMES_TOLD ? " and others" : "", name_of(new));
+	free(left.names);
+	if (r == 0 && left.n > 0 && old)
 		return OP_FAILED;
-	}
 	if (r == 0 && same)
 		r = keep_files(j, old, new);
 	if (r == 0)
