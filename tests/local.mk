@@ -108,6 +108,7 @@ bats_tests = \
 	tests/export.bats \
 	tests/export_kills.bats \
 	tests/export_plain.bats \
+	tests/export_strays.bats \
 	tests/export_watch.bats \
 	tests/joined.bats \
 	tests/best.bats \
