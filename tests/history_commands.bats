@@ -172,6 +172,19 @@ load history
     equal "$(ls -A "$R")" last.pt "what is left in the directory"
 }
 
+@test "expfs restore leaves a checkpoint with the experiment in which it was saved, and an edit pending" {
+    echo "lr: 0.1" >"$R/config.yaml"
+    save "$R/step_1.pt" 1
+    local was
+    was=$(xattr "$R/step_1.pt" user.expfs.hash)
+    echo "lr: 0.2" >"$R/config.yaml"
+    rm "$R/step_1.pt"
+    "$EXPFS" restore "$R/step_1.pt" >/dev/null
+    equal "$(xattr "$R/step_1.pt" user.expfs.hash)" "$was"
+    equal "$(cat "$MNT/branches/r/HEAD")" "$was"
+    grep -q HP "$MNT/branches/r/pending"
+}
+
 @test "expfs restore without a number brings of another file the newest version that differs, and takes no space" {
     head -c 3000000 /dev/urandom >"$R/config.yaml"
     cp "$R/config.yaml" "$SCRATCH/before"
