@@ -50,6 +50,11 @@ install_pages() {
     python3 "$BATS_TEST_DIRNAME/manual.py" commands "$EXPFS" "$MAN"
 }
 
+@test "each heading of the pages is shown as it was written" {
+    require_command mandoc
+    python3 "$BATS_TEST_DIRNAME/manual.py" headings "$MAN"
+}
+
 @test "each message in the pages is one of the program" {
     python3 "$BATS_TEST_DIRNAME/manual.py" messages "$EXPFS_SRCDIR" "$MAN"
 }

@@ -5,6 +5,7 @@ usage: manual.py commands EXPFS MANDIR     each command, its usage and options, 
        manual.py messages SRCDIR MANDIR    each message under DIAGNOSTICS, as the source has it
        manual.py names SRCDIR MANDIR       each kind of warning, attribute and key of config.yaml, as the source has it
        manual.py references MANDIR         each reference to a page of ours
+       manual.py headings MANDIR           each heading, as the source of the page has it
 
 Exit status: 0 they agree, 1 not (each difference is told on standard error).
 """
@@ -147,7 +148,17 @@ def check_references(mandir):
                 differs("%s: refers to %s(%s), which there is not" % (os.path.basename(page), name, section))
 
 
-checks = {"commands": check_commands, "messages": check_messages, "names": check_names, "references": check_references}
+def check_headings(mandir):
+    """A word in one that is the name of a macro vanishes or becomes something else."""
+    for page in sorted(set(pages(mandir).values())):
+        shown = {line.strip() for line in re.sub(r".\x08", "", output("mandoc", "-T", "ascii", page)).splitlines()}
+        for heading in re.findall(r"^\.S[hs] (.*)$", open(page).read(), re.M):
+            if heading.replace("\\&", "") not in shown:
+                differs("%s: the heading %r is shown otherwise" % (os.path.basename(page), heading))
+
+
+checks = {"commands": check_commands, "messages": check_messages, "names": check_names, "references": check_references,
+          "headings": check_headings}
 checks[sys.argv[1]](*sys.argv[2:])
 for line in differences:
     print(line, file=sys.stderr)
