@@ -136,10 +136,15 @@ static int chart_make(const json_t *report, const json_t *curve, struct chart *c
 	return 0;
 }
 
+static void put_class(FILE *f, const struct series *s)
+{
+	fprintf(f, "<path class=\"s c%zu%s\"", s->style % PAGE_COLOURS, s->style < PAGE_COLOURS ? "" : " d");
+}
+
 /* Of equal ones the first is drawn whole, and on it of each other one the dashes that are its own. */
 static void put_style(FILE *f, const struct series *s)
 {
-	fprintf(f, "<path class=\"s c%zu%s\"", s->style % PAGE_COLOURS, s->style < PAGE_COLOURS ? "" : " d");
+	put_class(f, s);
 	if (s->as)
 		fprintf(f, " style=\"stroke-dasharray:%d %zu;stroke-dashoffset:-%zu;stroke-linecap:butt\"", DASH,
 			DASH * s->as->equals, DASH * s->place);
@@ -282,13 +287,23 @@ static void put_as(FILE *f, const struct series *as)
 	out_name(f, as->name ? as->name : "");
 }
 
+/* As the curve is drawn: whole, or one of its dashes. */
+static void put_key(FILE *f, const struct series *s)
+{
+	put_class(f, s);
+	if (s->as)
+		fprintf(f, " style=\"stroke-dasharray:none;stroke-linecap:butt\" d=\"M%d 4h%d\"/>", 14 - DASH / 2, DASH);
+	else
+		fputs(" d=\"M2 4h24\"/>", f);
+}
+
 static void put_legend(FILE *f, const struct chart *c)
 {
 	fputs("<ul class=\"legend\">\n", f);
 	for (size_t i = 0; i < c->n; i++) {
 		fputs("<li><svg viewBox=\"0 0 28 8\" aria-hidden=\"true\">", f);
-		put_style(f, &c->v[i]);
-		fputs(" d=\"M2 4h24\"/></svg> <span>", f);
+		put_key(f, &c->v[i]);
+		fputs("</svg> <span>", f);
 		out_name(f, c->v[i].name ? c->v[i].name : "");
 		fputs(" <small>", f);
 		put_extent(f, &c->v[i]);

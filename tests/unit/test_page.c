@@ -182,6 +182,25 @@ static void the_largest_step_is_told_as_it_is(void **state)
 	free(page);
 }
 
+static void each_of_many_equal_curves_is_seen_in_the_legend(void **state)
+{
+	static const char key[] = "<li><svg viewBox=\"0 0 28 8\" aria-hidden=\"true\"><path class=\"s c%d\"%s\"/></svg>";
+	char *page = page_of(parse("{'curves': {'branches': ['a', 'b', 'c', 'd', 'e'], 'list': [{'name': 'loss', 'series': ["
+				   "{'branch': 0, 'points': [[1, 1.0], [2, 0.5]]}, {'branch': 1, 'points': [[1, 1.0], [2, 0.5]]},"
+				   "{'branch': 2, 'points': [[1, 1.0], [2, 0.5]]}, {'branch': 3, 'points': [[1, 1.0], [2, 0.5]]},"
+				   "{'branch': 4, 'points': [[1, 1.0], [2, 0.5]]}]}]}}"));
+
+	for (int i = 0; i < 5; i++) {
+		char *want = NULL;
+
+		assert_true(asprintf(&want, key, i, i == 0 ? " d=\"M2 4h24" :
+				     " style=\"stroke-dasharray:none;stroke-linecap:butt\" d=\"M10 4h8") >= 0);
+		assert_in(page, want);
+		free(want);
+	}
+	free(page);
+}
+
 static void hostile_texts_are_escaped_wherever_they_stand(void **state)
 {
 	static const char *const texts[] = { "</title></style><script>alert(1)</script>", "\" onload=\"alert(1)", "' x='", "]]>", "<!--", "-->", "&lt;",
@@ -369,6 +388,7 @@ int main(void)
 		cmocka_unit_test(what_is_of_another_type_is_left_out),
 		cmocka_unit_test(steps_of_many_digits_are_told_whole),
 		cmocka_unit_test(the_largest_step_is_told_as_it_is),
+		cmocka_unit_test(each_of_many_equal_curves_is_seen_in_the_legend),
 		cmocka_unit_test(a_branch_has_one_colour_in_the_whole_page),
 		cmocka_unit_test(parents_that_lead_round_are_no_trouble),
 		cmocka_unit_test(a_page_of_very_much_is_bounded),
