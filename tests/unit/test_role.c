@@ -397,6 +397,8 @@ static void test_steps(void **state)
 		{ "step_9223372036854775807.pt", INT64_MAX }, { "step_9223372036854775808.pt", -1 },
 		{ "step_18446744073709551617.pt", -1 }, { "step_00000000000000000000000000000000009.pt", 9 },
 		{ "checkpoint-99999999999999999999/", -1 }, { "step_-5.pt", -1 }, { "", -1 },
+		{ "epoch_12.pt", -1 },	   { "model-7.pt", -1 },	 { "weights.010.pt", -1 },    { "net_13.pt", -1 },
+		{ "iteration-18.pt", -1 }, { "step9/", 9 },		 { "ckpt_9/", 9 },	      { "epoch-9/", -1 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
