@@ -74,7 +74,7 @@ const struct command cmd_forget = {
 		"--store or the environment variable EXPFS_STORE names.\n"
 		"\n"
 		"  --store STORE  the store, mounted or not\n"
-		"  --json         the answer as JSON\n"
+		"  --json         the answer as JSON; also where all versions are needed\n"
 		"\n"
 		"Exit status 1: there is no such version, or all that there are are needed.\n",
 };
