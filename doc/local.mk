@@ -30,7 +30,8 @@ dist_man_MANS = \
 	doc/man/expfs-store.5 \
 	doc/man/expfs.config.5 \
 	doc/man/expfs-tree.7 \
-	doc/man/mount.expfs.8
+	doc/man/mount.expfs.8 \
+	doc/man/mount.fuse.expfs.8
 EXTRA_DIST += doc/architecture.md doc/experiments.md doc/format.md doc/reliability.md doc/performance.md doc/cases.md doc/recovery.md doc/conformance.md
 EXTRA_DIST += doc/recipes/README.md doc/recipes/torch.md doc/recipes/lightning.md doc/recipes/trainer.md \
 	doc/recipes/weightslab.md doc/recipes/torchlingo.md doc/recipes/containers.md doc/recipes/kubernetes.md \

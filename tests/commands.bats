@@ -396,3 +396,18 @@ is_read_only() { "$EXPFS" status "$MNT" --json 3>&- | python3 -c 'import json, s
     refused 1 "$helper" "$STORE"
     refused 32 "$helper" "$SCRATCH/absent" "$MNT"
 }
+
+@test "a line of /proc/mounts mounts a store when it is copied into fstab" {
+    require_root
+    local helper=$SCRATCH/mount.fuse.expfs options
+    ln -s "$(readlink -f "$EXPFS")" "$helper"
+    mount_store -o allow_other
+    options=$(awk -v p="$MNT" '$2 == p { print $4 }' /proc/mounts)
+    [[ $options == *user_id=0* ]]
+    umount_store
+    "$helper" "$STORE" "$MNT" -t fuse.expfs -o "$options" </dev/null 3>&-
+    is_mounted "$MNT"
+    umount_store
+    refused 2 "$EXPFS" "$STORE" "$MNT" -o "$options"
+    equal "$MESSAGE" "expfs: $STORE: is a store, no command; to mount it: expfs mount $STORE MNT; mount(8) and fstab know it by the type expfs"
+}

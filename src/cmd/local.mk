@@ -42,12 +42,13 @@ expfs_SOURCES = \
 	src/cmd/import_where.c src/cmd/import_where.h
 expfs_LDADD = $(libexpfs_LIBS) $(FUSE_LIBS)
 
-# mount(8) runs it for -t expfs, and looks for it in /sbin alone
+# mount(8) runs it for -t expfs, and for -t fuse.expfs, and looks for it in /sbin alone
 mounthelperdir = $(sbindir)
 
 install-exec-hook:
 	$(MKDIR_P) '$(DESTDIR)$(mounthelperdir)'
-	cd '$(DESTDIR)$(mounthelperdir)' && rm -f mount.expfs && ln -s '$(bindir)/expfs' mount.expfs
+	cd '$(DESTDIR)$(mounthelperdir)' && for name in mount.expfs mount.fuse.expfs; do \
+		rm -f $$name && ln -s '$(bindir)/expfs' $$name || exit; done
 
 uninstall-hook:
-	rm -f '$(DESTDIR)$(mounthelperdir)/mount.expfs'
+	rm -f '$(DESTDIR)$(mounthelperdir)/mount.expfs' '$(DESTDIR)$(mounthelperdir)/mount.fuse.expfs'

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "store/store.h"
 #include "util/edit_distance.h"
 #include "util/log.h"
 
@@ -70,7 +71,9 @@ static int unknown(const char *name)
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		if (lines[i].command)
 			nearest_try(&near, lines[i].command->name);
-	if (near.name)
+	if (strchr(name, '/') && store_is(name)) /* mount.fuse(8) would run us so */
+		log_msg("%s: is a store, no command; to mount it: expfs mount %s MNT; mount(8) and fstab know it by the type expfs", name, name);
+	else if (near.name)
 		log_msg("%s: no such command; did you mean %s?", name, near.name);
 	else
 		log_msg("%s: no such command; see: expfs help", name);
@@ -213,7 +216,7 @@ int main(int argc, char **argv)
 
 	name = name ? name + 1 : argc > 0 ? argv[0] : "";
 	fill_standard_descriptors();
-	exit = !strcmp(name, "mount.expfs") ? mount_helper(argc, argv) : run_command(argc, argv);
+	exit = !strncmp(name, "mount.", 6) ? mount_helper(argc, argv) : run_command(argc, argv);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		log_msg("standard output: %s", strerror(errno));
 		return OP_FAILED;

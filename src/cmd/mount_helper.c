@@ -3,7 +3,9 @@
  *   mount.expfs SOURCE TARGET [-fnrsvw] [-N NAMESPACE] [-t TYPE] [-o OPTIONS]
  *
  * where -f only pretends. Options that are for mount(8) and systemd alone come
- * along and are left out. */
+ * along and are left out, and so are those that /proc/mounts shows of every
+ * mount, from where lines are copied into fstab; its type, fuse.expfs, leads
+ * here by the name mount.fuse.expfs. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,10 +23,11 @@
 static const char *const not_ours[] = {
 	"defaults", "auto",   "noauto", "user",    "nouser", "users",    "nousers", "owner",
 	"noowner",  "group",  "nogroup", "nofail", "_netdev", "relatime", "silent",  "loud",
+	"default_permissions",
 };
 
 /* Those with a value, or with a name that goes on. */
-static const char *const not_ours_begin[] = { "x-", "X-", "comment=", "user=", "uhelper=", "helper=" };
+static const char *const not_ours_begin[] = { "x-", "X-", "comment=", "user=", "uhelper=", "helper=", "user_id=", "group_id=", "max_read=" };
 
 static bool is_ours(const char *option)
 {
