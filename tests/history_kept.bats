@@ -178,7 +178,7 @@ PY
     for c in history restore forget; do
         for path in checkpoint-5/model.bin checkpoint-5/sub/optimizer.bin; do
             refused 1 "$EXPFS" $c "$R/$path"
-            equal "$MESSAGE" "expfs: /runs/r/$path: is part of the checkpoint /runs/r/checkpoint-5; see the history of that"
+            equal "$MESSAGE" "expfs: /runs/r/$path: is part of the checkpoint $R/checkpoint-5; see the history of that"
         done
     done
 }

@@ -24,12 +24,12 @@ teardown() { cleanup; }
     not "$EXPFS" log "$MNT/branches/own/nothing" 3>&- 2>/dev/null
 }
 
-@test "where a view names no version, commands say what to give" {
+@test "where a view names no version, commands say what to give, as it is typed" {
     local c
     for c in du history verify show select restore forget "diff $R/step_1.pt"; do
         # shellcheck disable=SC2086 # several words
         refused 1 "$EXPFS" $c "$V"
-        equal "$MESSAGE" "expfs: /branches/r: is a view of a branch; give a checkpoint that is found there, as /branches/r/latest, or its run, /runs/r"
+        equal "$MESSAGE" "expfs: /branches/r: is a view of a branch; give a checkpoint that is found there, as $MNT/branches/r/latest, or its run, $R"
     done
     refused 1 "$EXPFS" history "$V/HEAD"
     refused 1 "$EXPFS" du "$MNT/branches/none"
@@ -40,7 +40,7 @@ teardown() { cleanup; }
     done
     rm -r "$R"
     refused 1 "$EXPFS" history "$V"
-    [[ $MESSAGE == *"whose run was removed"*"/branches/r/latest"*"/runs/r" ]] || fail "$MESSAGE"
+    [[ $MESSAGE == *"whose run was removed"*" $MNT/branches/r/latest, "*" $R" ]] || fail "$MESSAGE"
 }
 
 @test "without a path log and du tell of the working directory, with a store of all of it" {

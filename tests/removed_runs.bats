@@ -345,7 +345,7 @@ branch_json() { answer "[b for b in r['branches'] if b['name'] == '$1'][0]$2" st
     train
     rm -r "$R"
     refused 3 "$EXPFS" commit r --store "$STORE"
-    [[ $MESSAGE == "expfs: r: its run was removed; make it again with mkdir runs/r, or "*"expfs branch NEW --from r" ]] || fail "$MESSAGE"
+    [[ $MESSAGE == "expfs: r: its run was removed; make it again with mkdir $R, or "*"expfs branch NEW --from r" ]] || fail "$MESSAGE"
     refused 3 "$EXPFS" load "$A" r --store "$STORE"
     [[ $MESSAGE == "expfs: r: its run was removed; "*"expfs branch NEW --from $A" ]] || fail "$MESSAGE"
     refused 3 "$EXPFS" signal r --step 1 x=1 --store "$STORE"

@@ -34,7 +34,7 @@ static enum op_exit commit(struct expfs *ex, const struct branch *b, json_t **re
 	int r;
 
 	if (branch_is_removed(b))
-		return reply_removed(ret, b);
+		return reply_removed(ex, ret, b);
 	if (!branch_run(b))
 		return reply_error(ret, OP_NO, "%s: is a branch of an experiment root; who writes there makes its experiments, as "
 				   "WeightsLab does", b->name);

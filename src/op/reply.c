@@ -113,6 +113,13 @@ json_t *reply_path(const char *path)
 	return asprintf(&text, "/%s", path) < 0 ? NULL : reply_text(text);
 }
 
+char *reply_place(const struct expfs *ex, const char *path)
+{
+	char *place;
+
+	return asprintf(&place, "%s/%s", ex->mountpoint ? ex->mountpoint : "", path) < 0 ? NULL : place;
+}
+
 json_t *reply_time(int64_t ns)
 {
 	struct timespec ts = ns_timespec(ns);
@@ -194,8 +201,10 @@ json_t *reply_run(const struct branch *b)
 	return branch_is_removed(b) ? json_null() : reply_path(b->path);
 }
 
-enum op_exit reply_removed(json_t **ret, const struct branch *b)
+enum op_exit reply_removed(const struct expfs *ex, json_t **ret, const struct branch *b)
 {
+	_cleanup_free_ char *place = reply_place(ex, b->path);
+
 	return reply_error(ret, OP_FAILED, "%s: its run was removed; make it again with mkdir %s, or go on in a new one: expfs branch "
-			   "NEW --from %s", b->name, b->path, b->name);
+			   "NEW --from %s", b->name, place ? place : b->path, b->name);
 }

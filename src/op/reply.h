@@ -12,9 +12,12 @@ json_t *reply_text(const char *bytes);
 /* A path of the room exp, as users write it: with a slash in front. */
 json_t *reply_path(const char *path);
 
+/* The same as it can be typed, to be freed: in the mount or, where there is none, from the top of the store that --store names. */
+char *reply_place(const struct expfs *ex, const char *path);
+
 /* The path of a branch's run, null if that was removed; the answer to who wants it to take something then. */
 json_t *reply_run(const struct branch *b);
-enum op_exit reply_removed(json_t **ret, const struct branch *b);
+enum op_exit reply_removed(const struct expfs *ex, json_t **ret, const struct branch *b);
 
 /* A time in ns since 1970, as in RFC 3339; and such a text as the clock of the process shows it, "" where it is none. */
 #define REPLY_TIME_TEXT 32

@@ -96,7 +96,7 @@ static enum op_exit record(struct expfs *ex, const struct branch *b, uint64_t ru
 	int r;
 
 	if (branch_is_removed(b))
-		return reply_removed(ret, b);
+		return reply_removed(ex, ret, b);
 	if (!json_is_integer(step) || k.step < 0 || !are_right(k.values))
 		return reply_error(ret, OP_USAGE, "signal: a step, and names with numbers, are wanted; see: expfs help signal");
 	r = expfs_write(ex, tx_record, &k);

@@ -24,19 +24,32 @@ static int find(struct expfs *ex, const char *path, bool *ret_is_dir)
 	return r;
 }
 
+static char *latest_of(const struct expfs *ex, const char *branch)
+{
+	_cleanup_free_ char *path = NULL;
+
+	return asprintf(&path, "branches/%s/latest", branch) < 0 ? NULL : reply_place(ex, path);
+}
+
 static void say_branch(struct expfs *ex, const char *path, const char *rest, json_t **ret)
 {
-	_cleanup_free_ char *name = strndup(rest, strcspn(rest, "/"));
+	_cleanup_free_ char *name = strndup(rest, strcspn(rest, "/")), *place = NULL, *run = NULL;
 	struct branch b = { 0 };
 
-	if (!name || branch_by_name(ex, NULL, name, &b) < 0)
+	if (!name || branch_by_name(ex, NULL, name, &b) < 0) {
 		reply_error(ret, OP_NO, "/%s: there is no such branch; expfs status shows them", path);
+		return;
+	}
+	place = latest_of(ex, name);
+	run = reply_place(ex, b.path);
+	if (!place || !run)
+		reply_error(ret, OP_NO, "/%s: is a view of a branch", path);
 	else if (branch_is_removed(&b))
-		reply_error(ret, OP_NO, "/%s: is a view of a branch whose run was removed; give a checkpoint that is found there, as "
-			    "/branches/%s/latest, or the path that it had, in /%s", path, name, b.path);
+		reply_error(ret, OP_NO, "/%s: is a view of a branch whose run was removed; give a checkpoint that is found there, as %s, or "
+			    "the path that it had, in %s", path, place, run);
 	else
-		reply_error(ret, OP_NO, "/%s: is a view of a branch; give a checkpoint that is found there, as /branches/%s/latest, or "
-			    "its run, /%s", path, name, b.path);
+		reply_error(ret, OP_NO, "/%s: is a view of a branch; give a checkpoint that is found there, as %s, or its run, %s", path, place,
+			    run);
 	branch_free(&b);
 }
 
@@ -83,16 +96,19 @@ static const char *reason(struct expfs *ex, const char *path)
 
 enum op_exit unknown_say(struct expfs *ex, const char *path, bool selection, json_t **ret)
 {
-	_cleanup_free_ char *above = NULL, *displaced = NULL;
+	_cleanup_free_ char *above = NULL, *displaced = NULL, *place = NULL;
 
 	if (unknown_is_view(ex, path, ret))
 		return OP_NO;
-	if (history_find_above(ex, path, &above) == 0)
-		return reply_error(ret, OP_NO, "/%s: is part of the checkpoint /%s; see the history of that", path, above);
+	if (history_find_above(ex, path, &above) == 0) {
+		place = reply_place(ex, above);
+		return reply_error(ret, OP_NO, "/%s: is part of the checkpoint %s; see the history of that", path, place ? place : above);
+	}
 	if (history_find_displaced(ex, path, &displaced) < 0)
 		return reply_error(ret, OP_NO, "/%s: %s%s%s", path, reason(ex, path),
 				   selection ? "; no selection has that name" : "", hint(path));
-	reply_error(ret, OP_NO, "/%s: has no version; what was there before its directory was made anew is /%s", path, displaced);
+	place = reply_place(ex, displaced);
+	reply_error(ret, OP_NO, "/%s: has no version; what was there before its directory was made anew is %s", path, place ? place : displaced);
 	json_object_set_new(*ret, "displaced", reply_path(displaced));
 	return OP_NO;
 }

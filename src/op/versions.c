@@ -27,7 +27,7 @@ enum op_exit versions_load(struct expfs *ex, const json_t *args, char **ret_path
 	if (r == -EISDIR)
 		return reply_error(ret, OP_NO,
 				   "/%s: is a directory that is no checkpoint, and was none; what is known of paths in it is below "
-				   "/.expfs/history/%s", path, path);
+				   "%s/.expfs/history/%s", path, ex->mountpoint ? ex->mountpoint : "", path);
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "/%s: versions: %s", path, advice(r));
 	*ret_path = steal(&path);
