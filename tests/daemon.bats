@@ -235,6 +235,18 @@ PY
     done
 }
 
+@test "a path in a dead mount is told with what mounts the store again" {
+    mount_store
+    mkdir -p "$D/a"
+    kill_daemon
+    local path
+    for path in "$MNT" "$D/a" "$D/none"; do
+        refused 3 "$EXPFS" status "$path"
+        equal "$MESSAGE" "expfs: $path: the daemon of the mount has died; mount the store again: expfs mount $STORE $MNT"
+    done
+    "$EXPFS" mount "$STORE" "$MNT" 3>&-
+}
+
 @test "umount clears a dead mount" {
     mount_store
     kill_daemon

@@ -70,3 +70,43 @@ teardown() { cleanup; }
     refused 2 "$EXPFS" report "$MNT/.expfs/report.html"
     [[ $MESSAGE == "expfs: $MNT/.expfs/report.html: $MNT/.expfs shows what is made up, and takes no file; "* ]] || fail "$MESSAGE"
 }
+
+@test "what is no path but a branch, the begin of a hash, or spelt otherwise is told as that" {
+    local c
+    cd "$MNT"
+    for c in verify history select show; do
+        refused 1 "$EXPFS" $c r
+        equal "$MESSAGE" "expfs: /r: is not there, and has no version; of the branch r give a checkpoint, as $MNT/branches/r/latest"
+    done
+    for c in 6b 6b@1; do
+        refused 1 "$EXPFS" show $c
+        equal "$MESSAGE" "expfs: $c: nothing here has that name; of a hash give at least 4 characters"
+    done
+    refused 3 "$EXPFS" verify "$R/step_1.pt" --against "$SCRATCH/absent"
+    [[ $MESSAGE == "expfs: $SCRATCH/absent: is not there, and in no expfs mount; "* ]] || fail "$MESSAGE"
+}
+
+@test "status takes the view of a branch for that, and says of other views what they are" {
+    mkdir "$MNT/runs/other"
+    echo "lr: 0.1" >"$MNT/runs/other/config.yaml"
+    "$EXPFS" status "$V" 3>&- | grep '^branches\|^ *other' >"$SCRATCH/out"
+    grep -q '^branches  r: ' "$SCRATCH/out"
+    not grep other "$SCRATCH/out"
+    rm -r "$R"
+    "$EXPFS" status "$V" 3>&- | grep -q '^branches  r (removed): '
+    refused 1 "$EXPFS" status "$MNT/.expfs"
+    [[ $MESSAGE == "expfs: /.expfs: lies among views; "* ]] || fail "$MESSAGE"
+}
+
+@test "what was given in the wrong order, or is in the mount, is told as that" {
+    mkdir "$SCRATCH/drive"
+    refused 2 "$EXPFS" export "$SCRATCH/drive" "$R"
+    equal "$MESSAGE" "expfs: $R: is in a mount, and $SCRATCH/drive in none; what is exported comes first, and the folder behind it"
+    cd "$MNT"
+    refused 3 "$EXPFS" import "$R"
+    equal "$MESSAGE" "expfs: $R: is in this mount already; for a second one of it name another DEST"
+    refused 3 "$EXPFS" init "$R/store"
+    [[ $MESSAGE == "expfs: $R/store: is in the mount of a store, $STORE; "* ]] || fail "$MESSAGE"
+    refused 1 "$EXPFS" export wt "$SCRATCH/drive" --watch
+    equal "$MESSAGE" "expfs: wt: there is no such branch yet; of a directory the first checkpoint is waited for: make $MNT/runs/wt, and name that"
+}

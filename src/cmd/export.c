@@ -307,6 +307,15 @@ static enum op_exit check_options(struct export_job *j)
 	return OP_USAGE;
 }
 
+/* The folder given where the run is to be. */
+static bool is_swapped(const struct export_job *j, const char *dir)
+{
+	_cleanup_place_ struct place *from = NULL, *to = NULL;
+
+	return target_is_path(dir) && target_here(j->a.store) && place_open(j->dest, &to) == 0 && place_is_inside(to) &&
+	       (place_open(dir, &from) < 0 || !place_is_inside(from));
+}
+
 static int run(int argc, char **argv)
 {
 	struct export_job j = { .a = { .command = "export" }, .folder = { .fd = -1 } };
@@ -324,10 +333,14 @@ static int run(int argc, char **argv)
 	exit = check_options(&j);
 	if (exit != OP_DONE)
 		return exit;
+	j.dest = argv[optind + 1];
+	if (is_swapped(&j, argv[optind])) {
+		log_msg("%s: is in a mount, and %s in none; what is exported comes first, and the folder behind it", j.dest, argv[optind]);
+		return OP_USAGE;
+	}
 	progress_enable();
 	j.a.args = json_object();
 	j.told = json_object();
-	j.dest = argv[optind + 1];
 	exit = ask_branch(&j.a, argv[optind]);
 	j.by_branch = json_object_get(j.a.args, "branch");
 	if (exit == OP_DONE)

@@ -122,7 +122,10 @@ enum op_exit export_ask_answer(struct export_job *j)
 
 	json_decref(steal(&j->answer));
 	exit = export_ask(j, "export", j->a.args, &j->answer);
-	if (exit == OP_NO)
+	if (exit == OP_NO && j->watch && j->by_branch && j->point)
+		log_msg("%s: there is no such branch yet; of a directory the first checkpoint is waited for: make %s/runs/%s, and name that",
+			cmd_string(j->a.args, "branch"), j->point, cmd_string(j->a.args, "branch"));
+	else if (exit == OP_NO)
 		cmd_say_no(j->answer);
 	return exit;
 }

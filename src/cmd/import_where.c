@@ -162,6 +162,10 @@ static enum op_exit refuse_overlap(const struct import_where *w)
 
 	if (asprintf(&dest, "%s%s%s", w->point, *w->below ? "/" : "", w->below) < 0)
 		return fail(-ENOMEM);
+	if (!strcmp(w->source, dest)) {
+		log_msg("%s: is in this mount already; for a second one of it name another DEST", w->source);
+		return OP_FAILED;
+	}
 	if (overlap(w->source, dest)) {
 		log_msg("%s: lies in %s, or that in this; name another DEST", w->source, dest);
 		return OP_FAILED;

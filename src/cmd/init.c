@@ -1,7 +1,36 @@
 #include <getopt.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/place.h"
 #include "util/log.h"
+
+/* It may not be there yet, then the directory above it counts. */
+static int find_place(const char *path, struct place **ret)
+{
+	_cleanup_free_ char *above = NULL;
+	size_t n = strlen(path);
+	int r = place_open(path, ret);
+
+	if (r != -ENOENT)
+		return r;
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	above = n > 0 ? strndup(path, n) : strdup(".");
+	return above ? place_open(above, ret) : -ENOMEM;
+}
+
+static bool refuse_in_mount(const char *path)
+{
+	_cleanup_place_ struct place *p = NULL;
+
+	if (find_place(path, &p) < 0 || !place_is_inside(p))
+		return false;
+	log_msg("%s: is in the mount of a store, %s; name a directory that is not: each store keeps its bytes on a disk", path, p->source);
+	return true;
+}
 
 static int run(int argc, char **argv)
 {
@@ -12,6 +41,8 @@ static int run(int argc, char **argv)
 		return OP_USAGE;
 	if (argc - optind != 1)
 		return cmd_bad_operands(&cmd_init);
+	if (refuse_in_mount(argv[optind]))
+		return OP_FAILED;
 	if (expfs_init(argv[optind], &error) == 0)
 		return OP_DONE;
 	log_msg("%s", error ? error : "memory is short");

@@ -9,6 +9,7 @@
 #include "op/experiments.h"
 #include "op/reply.h"
 #include "util/human.h"
+#include "util/log.h"
 
 #define PREFIX_MIN 4 /* characters of a hash */
 
@@ -123,6 +124,14 @@ static enum op_exit open_thing(struct ask *a, const char *thing)
 	return exit;
 }
 
+/* Fewer characters than are taken for the hash of an experiment. */
+static bool is_short_hash(const char *thing)
+{
+	size_t n = strspn(thing, "0123456789abcdef");
+
+	return n > 0 && n < PREFIX_MIN && (!thing[n] || thing[n] == '@');
+}
+
 static int run(int argc, char **argv)
 {
 	_cleanup_ask_ struct ask a = { .command = "show" };
@@ -135,6 +144,10 @@ static int run(int argc, char **argv)
 	exit = open_thing(&a, argv[optind]);
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "show");
+	if (exit == OP_NO && is_short_hash(argv[optind])) {
+		log_msg("%s: nothing here has that name; of a hash give at least %d characters", argv[optind], PREFIX_MIN);
+		return OP_NO;
+	}
 	return ask_print(&a, exit, print);
 }
 

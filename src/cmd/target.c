@@ -60,7 +60,7 @@ static int find_place(const char *path, struct place **ret, char **ret_rest)
 		return -ENOMEM;
 	for (;;) {
 		r = place_open(*left ? left : *path == '/' ? "/" : ".", ret);
-		if ((r != -ENOENT && r != -ENOTDIR) || n == 0)
+		if ((r != -ENOENT && r != -ENOTDIR && r != -ENOTCONN) || n == 0)
 			break;
 		while (n > 0 && left[n - 1] == '/')
 			n--;
@@ -122,9 +122,18 @@ static void say_outside(const char *path, enum target_where where, const struct 
 {
 	if (outside_say(p, path, where != TARGET_MOUNTED))
 		return;
-	log_msg("%s: %s", path, access(path, F_OK) < 0 && where == TARGET_THERE ? advice(-ENOENT) :
-				where == TARGET_MOUNTED ? "is in no expfs mount; mount the store first: expfs mount STORE MNT" :
-							  "is in no expfs mount; a store is named by --store");
+	log_msg("%s: %s", path, where == TARGET_MOUNTED	 ? "is in no expfs mount; mount the store first: expfs mount STORE MNT" :
+				access(path, F_OK) == 0	 ? "is in no expfs mount; a store is named by --store" :
+				where == TARGET_THERE	 ? advice(-ENOENT) :
+							   "is not there, and in no expfs mount; look for another spelling, or name the store by --store");
+}
+
+static void say_dead(const char *path, const struct place *p)
+{
+	if (p)
+		log_msg("%s: the daemon of the mount has died; mount the store again: expfs mount %s %s", path, p->source, p->point);
+	else
+		log_msg("%s: the daemon of the mount has died; mount the store again", path);
 }
 
 enum op_exit target_open(const char *command, const char *path, const char *store, enum target_where where,
@@ -149,8 +158,10 @@ enum op_exit target_open(const char *command, const char *path, const char *stor
 	}
 	if (r == -EXDEV)
 		say_outside(path, where, p);
+	else if (r == -ENOTCONN)
+		say_dead(path ? path : ".", p);
 	else
-		log_msg("%s: %s", path ? path : ".", r == -ENOTCONN ? "the daemon of the mount has died; mount the store again" : advice(r));
+		log_msg("%s: %s", path ? path : ".", advice(r));
 	return OP_FAILED;
 }
 

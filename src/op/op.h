@@ -35,7 +35,8 @@ enum op_exit op_run(struct expfs *ex, const struct op_caller *caller, const char
 		    json_t **ret);
 
 /* op/status.c: {"path": absolute path inside the mount or absent} → the object
- * of `expfs status --json` (spec section 8); "run" of a branch whose run was removed is null. */
+ * of `expfs status --json` (spec section 8); "run" of a branch whose run was removed is null.
+ * The view of a branch stands for its run. OP_NO: it is another view; {"error"} says so. */
 enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret);
 
 /* op/commit.c: {"branch": name, or "path": of anything in a run} → {"branch", "hash", "committed": bool: something was

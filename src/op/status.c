@@ -12,6 +12,7 @@
 #include "meta/waiting.h"
 #include "op/reply.h"
 #include "op/status.h"
+#include "op/unknown.h"
 #include "op/warning.h"
 #include "util/advice.h"
 
@@ -215,10 +216,29 @@ int status_json(struct expfs *ex, struct cred *cred, const char *path, json_t **
 	return *ret ? 0 : -ENOMEM;
 }
 
+/* The view of a branch stands for that, as where one is named. */
+static char *run_of_view(struct expfs *ex, const char *path)
+{
+	static const char views[] = "branches/";
+	const char *rest = path + strlen(views);
+	_cleanup_free_ char *name = strncmp(path, views, strlen(views)) ? NULL : strndup(rest, strcspn(rest, "/"));
+	struct branch b;
+	char *run;
+
+	if (!name || unknown_is_there(ex, path) || branch_by_name(ex, NULL, name, &b) < 0)
+		return NULL;
+	run = strdup(b.path);
+	branch_free(&b);
+	return run;
+}
+
 enum op_exit op_status(struct expfs *ex, const struct op_caller *caller, const json_t *args, json_t **ret)
 {
-	_cleanup_free_ char *path = reply_get_path(args);
-	int r = status_json(ex, NULL, path ? path : "", ret);
+	_cleanup_free_ char *path = reply_get_path(args), *run = path ? run_of_view(ex, path) : NULL;
+	int r;
 
+	if (path && !run && unknown_is_view(ex, path, ret))
+		return OP_NO;
+	r = status_json(ex, NULL, run ? run : path ? path : "", ret);
 	return r < 0 ? reply_error(ret, OP_FAILED, "%s: status: %s", store_path(ex->store), advice(r)) : OP_DONE;
 }

@@ -1,9 +1,11 @@
 #include "op/unknown.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "exp/branch.h"
+#include "exp/entries.h"
 #include "exp/history.h"
 #include "exp/path.h"
 #include "exp/view_path.h"
@@ -22,6 +24,13 @@ static int find(struct expfs *ex, const char *path, bool *ret_is_dir)
 		r = inode_get(db, ino, &row);
 	*ret_is_dir = r == 0 && S_ISDIR(row.mode);
 	return r;
+}
+
+bool unknown_is_there(struct expfs *ex, const char *path)
+{
+	bool is_dir;
+
+	return find(ex, path, &is_dir) == 0;
 }
 
 static char *latest_of(const struct expfs *ex, const char *branch)
@@ -57,9 +66,8 @@ bool unknown_is_view(struct expfs *ex, const char *path, json_t **ret)
 {
 	const char *below;
 	enum view_path view = view_path(path, &below);
-	bool is_dir;
 
-	if (view == VIEW_PATH_NONE || find(ex, path, &is_dir) == 0)
+	if (view == VIEW_PATH_NONE || unknown_is_there(ex, path))
 		return false;
 	if (view == VIEW_PATH_BRANCHES)
 		say_branch(ex, path, below, ret);
@@ -69,12 +77,23 @@ bool unknown_is_view(struct expfs *ex, const char *path, json_t **ret)
 	return true;
 }
 
-/* Who names a file of a run so may mean the view. */
-static const char *hint(const char *path)
+/* Who names a branch may mean its newest checkpoint. */
+static bool say_named_branch(struct expfs *ex, const char *path, json_t **ret)
 {
-	const char *name = strrchr(path, '/');
+	const char *name = path_last(path);
+	_cleanup_free_ char *place = latest_of(ex, name);
+	struct branch b = { 0 };
 
-	name = name ? name + 1 : path;
+	if (!place || unknown_is_there(ex, path) || branch_by_name(ex, NULL, name, &b) < 0)
+		return false;
+	branch_free(&b);
+	reply_error(ret, OP_NO, "/%s: is not there, and has no version; of the branch %s give a checkpoint, as %s", path, name, place);
+	return true;
+}
+
+/* Who names a file of a run so may mean the view. */
+static const char *hint(const char *name)
+{
 	return !strcmp(name, "latest") ? "; that of the checkpoints in a directory is .expfs/latest there" :
 	       !strcmp(name, "best")   ? "; that of the checkpoints in a directory is .expfs/best there" :
 					 "";
@@ -104,9 +123,12 @@ enum op_exit unknown_say(struct expfs *ex, const char *path, bool selection, jso
 		place = reply_place(ex, above);
 		return reply_error(ret, OP_NO, "/%s: is part of the checkpoint %s; see the history of that", path, place ? place : above);
 	}
-	if (history_find_displaced(ex, path, &displaced) < 0)
+	if (history_find_displaced(ex, path, &displaced) < 0) {
+		if (say_named_branch(ex, path, ret))
+			return OP_NO;
 		return reply_error(ret, OP_NO, "/%s: %s%s%s", path, reason(ex, path),
-				   selection ? "; no selection has that name" : "", hint(path));
+				   selection ? "; no selection has that name" : "", hint(path_last(path)));
+	}
 	place = reply_place(ex, displaced);
 	reply_error(ret, OP_NO, "/%s: has no version; what was there before its directory was made anew is %s", path, place ? place : displaced);
 	json_object_set_new(*ret, "displaced", reply_path(displaced));
