@@ -64,3 +64,22 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
         "[(2, '$SCRATCH/from/runs/hf/.expfs/history/config.yaml')]"
     unmount_soon "$SCRATCH/from"
 }
+
+@test "a directory of several runs that becomes one run is told, with what makes a branch of each" {
+    local run
+    mkdir "$S/old"
+    for run in r1 "my run"; do
+        hf_run "$S/old/$run"
+    done
+    mkdir "$S/old/notes"
+    echo text >"$S/old/notes/readme"
+    "$EXPFS" import "$S/old" "$MNT" --dry-run >"$SCRATCH/out" 3>&-
+    grep -qxF "runs      2 directories in it look like runs (my run, r1); for a branch of each: expfs import $S/old $MNT/runs" "$SCRATCH/out"
+    import "$S/old" "$MNT"
+    equal "$(imported 'r["runs"]["names"]')" "['my run', 'r1']"
+    import "$S/old" "$MNT/runs"
+    equal "$(imported 'r["runs"]["count"]')" 0
+    equal "$(steps "my run")" "100 200 "
+    import "$S/old/r1" "$MNT/runs/one"
+    equal "$(imported 'r["runs"]["count"]')" 0
+}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/import_runs.h"
 #include "exp/entries.h"
 #include "op/reply.h"
 #include "util/human.h"
@@ -103,6 +104,7 @@ json_t *import_told(const struct import_where *w, const struct import *im)
 	json_object_set_new(told, "differs", differing_json(im));
 	json_object_set_new(told, "foreign", im->foreign ? reply_text(im->foreign) : json_null());
 	json_object_set_new(told, "places", places_json(w, im));
+	json_object_set_new(told, "runs", import_runs(w, im));
 	json_object_set_new(told, "given_back", given_back_json(im));
 	json_object_set_new(told, "left_out", left_json(im));
 	return told;
@@ -234,6 +236,7 @@ void import_print(const json_t *told, bool done)
 	putchar('\n');
 	print_list(NULL, places, (json_int_t)json_array_size(places), print_place);
 	print_newer(places);
+	import_runs_print(json_object_get(told, "runs"));
 	print_counted("name", json_object_get(told, "given_back"), "names", print_name);
 	print_counted(NULL, json_object_get(told, "left_out"), "paths", print_left);
 	print_counted("differs", json_object_get(told, "differs"), "paths", print_text);

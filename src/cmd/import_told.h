@@ -7,7 +7,7 @@
 
 /* Of what there is to bring: {"source", "dest": path in the store, "mount", "files", "bytes", "new": files, "new_bytes",
  * "there": files, "differs": {"count", "paths"}, "foreign": name or null, "places": [{"path", "kind": "root" or "run",
- * "checkpoints", "steps": [lowest, highest] or null, "experiments": count or null}], "given_back": {"count", "names":
+ * "checkpoints", "steps": [lowest, highest] or null, "experiments": count or null}], "runs": as of import_runs(), "given_back": {"count", "names":
  * [{"from", "to"}]}, "left_out": {"count", "paths": [{"path", "why", "kind": "left out", or "failed": it should have
  * come}]}}; of lists the first IMPORT_TOLD_MAX. NULL: memory is short. */
 #define IMPORT_TOLD_MAX 1000

@@ -39,6 +39,7 @@ expfs_SOURCES = \
 	src/cmd/fsck.c \
 	src/cmd/import.c \
 	src/cmd/import_told.c src/cmd/import_told.h \
+	src/cmd/import_runs.c src/cmd/import_runs.h \
 	src/cmd/import_where.c src/cmd/import_where.h
 expfs_LDADD = $(libexpfs_LIBS) $(FUSE_LIBS)
 
