@@ -110,3 +110,18 @@ teardown() { cleanup; }
     refused 1 "$EXPFS" export wt "$SCRATCH/drive" --watch
     equal "$MESSAGE" "expfs: wt: there is no such branch yet; of a directory the first checkpoint is waited for: make $MNT/runs/wt, and name that"
 }
+
+@test "forget says how what a removed run left is named" {
+    mkdir "$MNT/runs/gone"
+    echo "lr: 0.1" >"$MNT/runs/gone/config.yaml"
+    rm -r "$MNT/runs/gone"
+    refused 1 "$EXPFS" forget "$MNT/runs/gone"
+    [[ $MESSAGE == *"; name a path in it, as $MNT/runs/gone/NAME; those of which something is known are below $MNT/.expfs/history/runs/gone" ]] ||
+        fail "$MESSAGE"
+    refused 1 "$EXPFS" forget "$MNT/.expfs/history/runs/gone/config.yaml/1.yaml"
+    [[ $MESSAGE == *": lies in the view of history; name the path whose versions these are: $MNT/runs/gone/config.yaml@1" ]] || fail "$MESSAGE"
+    refused 1 "$EXPFS" forget "$MNT/.expfs/history/runs/gone/config.yaml"
+    [[ $MESSAGE == *" these are: $MNT/runs/gone/config.yaml" ]] || fail "$MESSAGE"
+    "$EXPFS" forget "$MNT/runs/gone/config.yaml" 3>&-
+    not ls "$MNT/branches/gone" 2>/dev/null
+}

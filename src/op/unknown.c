@@ -62,6 +62,28 @@ static void say_branch(struct expfs *ex, const char *path, const char *rest, jso
 	branch_free(&b);
 }
 
+/* DIR/.expfs/history/PATH[/N.EXT]: the versions are those of DIR/PATH. below: from history on. */
+static bool say_history(struct expfs *ex, const char *path, const char *below, json_t **ret)
+{
+	static const char view[] = "history/";
+	const char *rest = below + strlen(view), *last = path_last(path);
+	size_t digits = strspn(last, "0123456789"), len = strlen(path);
+	bool numbered = digits > 0 && last > rest && (!last[digits] || last[digits] == '.');
+	_cleanup_free_ char *target = NULL, *place = NULL;
+
+	if (strncmp(below, view, strlen(view)) || !*rest)
+		return false;
+	len -= numbered ? strlen(last) + 1 : 0;
+	if (asprintf(&target, "%.*s%.*s", (int)(below - strlen(".expfs/") - path), path, (int)(path + len - rest), rest) < 0)
+		target = NULL;
+	place = target ? reply_place(ex, target) : NULL;
+	if (!place)
+		return false;
+	reply_error(ret, OP_NO, "/%s: lies in the view of history; name the path whose versions these are: %s%s%.*s", path, place,
+		    numbered ? "@" : "", numbered ? (int)digits : 0, last);
+	return true;
+}
+
 bool unknown_is_view(struct expfs *ex, const char *path, json_t **ret)
 {
 	const char *below;
@@ -71,7 +93,7 @@ bool unknown_is_view(struct expfs *ex, const char *path, json_t **ret)
 		return false;
 	if (view == VIEW_PATH_BRANCHES)
 		say_branch(ex, path, below, ret);
-	else
+	else if (view != VIEW_PATH_BESIDE || !say_history(ex, path, below, ret))
 		reply_error(ret, OP_NO, "/%s: lies among views; give what a link there leads to, as its latest, or an experiment by its hash: "
 			    "expfs show HASH", path);
 	return true;

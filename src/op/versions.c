@@ -15,6 +15,7 @@ enum op_exit versions_load(struct expfs *ex, const json_t *args, char **ret_path
 			   json_t **ret)
 {
 	_cleanup_free_ char *path = reply_get_path(args);
+	const char *point = ex->mountpoint ? ex->mountpoint : "";
 	int r = path ? history_load(ex, path, ret_history) : -EINVAL;
 
 	if (r == -EINVAL)
@@ -26,8 +27,8 @@ enum op_exit versions_load(struct expfs *ex, const json_t *args, char **ret_path
 				   "files are not recorded", path);
 	if (r == -EISDIR)
 		return reply_error(ret, OP_NO,
-				   "/%s: is a directory that is no checkpoint, and was none; what is known of paths in it is below "
-				   "%s/.expfs/history/%s", path, ex->mountpoint ? ex->mountpoint : "", path);
+				   "/%s: is a directory that is no checkpoint, and was none; name a path in it, as %s/%s/NAME; those of which "
+				   "something is known are below %s/.expfs/history/%s", path, point, path, point, path);
 	if (r < 0)
 		return reply_error(ret, OP_FAILED, "/%s: versions: %s", path, advice(r));
 	*ret_path = steal(&path);
