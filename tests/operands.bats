@@ -125,3 +125,15 @@ teardown() { cleanup; }
     "$EXPFS" forget "$MNT/runs/gone/config.yaml" 3>&-
     not ls "$MNT/branches/gone" 2>/dev/null
 }
+
+@test "export tells of a file that is called as a checkpoint and has no role, and of --files that there are none" {
+    mkdir "$MNT/runs/own"
+    echo "{}" >"$MNT/runs/own/config.json"
+    echo "lr: 0.1" >"$MNT/runs/own/config.yaml"
+    echo x >"$MNT/runs/own/step_100.pkl"
+    refused 1 "$EXPFS" export "$MNT/runs/own" "$SCRATCH/drive"
+    [[ $MESSAGE == *"by its name step_100.pkl could be one, and has no role: a pattern under roles: WEIGHTS: in $STORE/config.yaml makes it one" ]] ||
+        fail "$MESSAGE"
+    "$EXPFS" export "$R" "$SCRATCH/drive" --files data >/dev/null 2>"$SCRATCH/err" 3>&-
+    grep -qx "expfs: /runs/r: has nothing for --files data; expfs-tree(7) says which files these are" "$SCRATCH/err"
+}

@@ -131,4 +131,7 @@ void export_tree_clear(struct export_tree *t);
 typedef int (*export_entry_fn)(void *arg, const json_t *entry, const char *path, bool *ret_enter);
 enum op_exit export_walk(struct export_job *j, const char *dir, export_entry_fn fn, void *arg);
 
+/* Says that there is no checkpoint, and which file could be meant as one. */
+void export_say_none(struct export_job *j);
+
 #endif

@@ -127,6 +127,19 @@ static int add_all(struct export_job *j, struct export *e, struct found *f)
 	return r;
 }
 
+/* What was asked for and is not there. */
+static void tell_none(struct export_job *j, const char *dir, const struct found *f)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		bool any = !has(f->files, kinds[i].name);
+
+		for (size_t k = 0; k < f->n && !any; k++)
+			any = is_wanted(kinds[i].name, f->v[k].entry, f->v[k].path);
+		if (!any && export_tell_once(j, kinds[i].name))
+			log_msg("/%s: has nothing for --files %s; expfs-tree(7) says which files these are", dir, kinds[i].name);
+	}
+}
+
 enum op_exit export_fill_beside(struct export_job *j, struct export *e)
 {
 	_cleanup_free_ char *dir = reply_get_path(json_object_get(j->answer, "dir"));
@@ -139,6 +152,8 @@ enum op_exit export_fill_beside(struct export_job *j, struct export *e)
 		return OP_DONE;
 	f.top = strlen(dir) + (*dir != 0);
 	exit = export_walk(j, dir, find, &f);
+	if (exit == OP_DONE)
+		tell_none(j, dir, &f);
 	if (exit == OP_DONE && f.n > 0 && add_all(j, e, &f) < 0) {
 		log_msg("export: memory is short");
 		exit = OP_FAILED;

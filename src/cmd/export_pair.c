@@ -132,7 +132,7 @@ static enum op_exit fill(struct export_job *j, struct export *e, size_t *ret_tog
 	}
 	*ret_together = e->n;
 	if (e->n == 0 && !j->partial) {
-		log_msg("%s: has no complete checkpoint; expfs status shows what there is", export_subject(j));
+		export_say_none(j);
 		return OP_NO;
 	}
 	return j->files ? export_fill_beside(j, e) : OP_DONE;

@@ -21,7 +21,7 @@ expfs_SOURCES = \
 	src/cmd/history.c \
 	src/cmd/restore.c \
 	src/cmd/export.c src/cmd/export.h src/cmd/export_store.c src/cmd/export_watch.c src/cmd/export_print.c \
-	src/cmd/export_pair.c src/cmd/export_origin.c src/cmd/export_beside.c src/cmd/export_walk.c src/cmd/export_plain.c \
+	src/cmd/export_pair.c src/cmd/export_origin.c src/cmd/export_beside.c src/cmd/export_walk.c src/cmd/export_unnamed.c src/cmd/export_plain.c \
 	src/cmd/export_version.c src/cmd/export_weightslab.c src/cmd/export_lab.c src/cmd/export_lab.h \
 	src/cmd/export_lab_config.c src/cmd/export_lab_config.h \
 	src/cmd/shell.c src/cmd/shell.h \
