@@ -147,7 +147,7 @@ PY
     mkdir "$R"
     save "$R/best.pt" 4
     refused 1 "$EXPFS" history "$R/checkpoint-5"
-    [[ $MESSAGE == *"made anew is /runs/r~2/checkpoint-5" ]] || fail "$MESSAGE"
+    [[ $MESSAGE == *"made anew is $MNT/runs/r~2/checkpoint-5" ]] || fail "$MESSAGE"
     refused 1 "$EXPFS" forget "$R/checkpoint-5"
     refused 1 "$EXPFS" restore "$R/nothing"
     [[ $MESSAGE == *"/runs/r/nothing: is not there, and has no version: "* ]] || fail "$MESSAGE"
