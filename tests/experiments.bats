@@ -227,6 +227,16 @@ $second"
     equal "$(ls "$MNT/.expfs/history/runs/r" | tr '\n' ' ')" "last.safetensors "
 }
 
+@test "forget keeps the last checkpoint that a run had of an experiment, though a branch of it has an earlier one" {
+    echo "lr: 0.1" >"$R/config.yaml"
+    weights "$R/step_1.safetensors" w 1
+    weights "$R/step_2.safetensors" w 2
+    "$EXPFS" branch other --from r@1 --store "$STORE" 3>&-
+    rm "$R"/step_*
+    refused 1 "$EXPFS" forget "$R/step_2.safetensors"
+    "$EXPFS" forget "$R/step_1.safetensors" 3>&-
+}
+
 @test "forget keeps the last checkpoint of an experiment whether its path is there or not" {
     local experiment
     echo "lr: 0.1" >"$R/config.yaml"

@@ -50,23 +50,16 @@ static int add_size(void *arg, const struct member_row *m, const char *name)
 	return 0;
 }
 
+/* Of its own run: a branch from that begins with it, deleted or not, whatever others have. */
 static int find_last(struct db *db, const struct tracked_row *t, uint64_t experiment, struct last_checkpoint *ret)
 {
 	struct version_row v;
-	struct tracked_row last;
 	int r;
 
 	if (ret->experiment == experiment)
 		return 0;
-	ret->version = 0;
-	r = tracked_latest(db, TRACKED_EXPERIMENT, experiment, NULL, &last);
-	if (r == 0)
-		ret->version = last.good;
-	if (r == -ENOENT) { /* all were deleted, and can be brought back */
-		r = version_last_of_experiment(db, experiment, NO_STEP, t->run, false, &v);
-		if (r == 0)
-			ret->version = v.id;
-	}
+	r = version_last_of_experiment(db, experiment, NO_STEP, t->run, true, &v);
+	ret->version = r == 0 ? v.id : 0;
 	ret->experiment = experiment;
 	return r == -ENOENT ? 0 : r;
 }

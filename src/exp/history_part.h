@@ -4,7 +4,7 @@
 
 #include "exp/history.h"
 
-/* The checkpoint of an experiment that a load of it takes, found out once for versions that follow each other. */
+/* The checkpoint of an experiment that a load of it into its run takes, found out once for versions that follow each other. */
 struct last_checkpoint {
 	uint64_t experiment, version;
 };
