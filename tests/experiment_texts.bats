@@ -209,3 +209,20 @@ assert p["experiment"] == sys.argv[1] and p["branch"] == "r" and p["digest"] == 
     refused 1 "$EXPFS" show "${B_:0:8}" --store "$STORE"
     [[ $MESSAGE == *"several experiments"* ]]
 }
+
+@test "the log of a branch tells the steps and the newest of its own run, and of others where it has none" {
+    two_experiments
+    mkdir "$MNT/runs/far"
+    cp "$R/config.yaml" "$MNT/runs/far"
+    save "$MNT/runs/far/step_300.safetensors" 3
+    equal "$(head_of far)" "$B_"
+    told() { sed -n 's/^steps  *//p; s/^latest  *//p' | tr '\n' ' '; }
+    equal "$(told <"$B/log")" "200 /runs/r/step_200.safetensors 100 /runs/r/step_100.safetensors "
+    equal "$("$EXPFS" log r --store "$STORE" 3>&- | told)" "200 /runs/r/step_200.safetensors 100 /runs/r/step_100.safetensors "
+    equal "$(told <"$MNT/branches/far/log")" "300 /runs/far/step_300.safetensors "
+    grep -qx ' *latest_weight_step: 200' "$B/manifest.yaml"
+    equal "$("$EXPFS" log --store "$STORE" 3>&- | told)" \
+        "200 ... 300 (2) /runs/far/step_300.safetensors 100 /runs/r/step_100.safetensors "
+    rm "$R/step_200.safetensors"
+    equal "$(told <"$B/log")" "300 /runs/far/step_300.safetensors 100 /runs/r/step_100.safetensors "
+}

@@ -54,9 +54,10 @@ const struct command cmd_log = {
 	.summary = "the experiments of branches",
 	.help = "Shows the experiments through which a branch went, the last one first, each with\n"
 		"its parent, what changed against that (of configurations each key, with both\n"
-		"values), the steps of its checkpoints and the newest of them. In front of them\n"
-		"stands what is pending: changes that become an experiment with the next\n"
-		"checkpoint. HEAD is where a branch is.\n"
+		"values), the steps of its checkpoints and the newest of them: those of the\n"
+		"branch's own run or, where it has none, of all. In front of them stands what is\n"
+		"pending: changes that become an experiment with the next checkpoint. HEAD is\n"
+		"where a branch is.\n"
 		"\n"
 		"What has a slash in it, or is . or .., is a PATH, and means the branches whose\n"
 		"runs lie there or below or, where there are none, that of the run in which it\n"

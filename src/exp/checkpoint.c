@@ -92,6 +92,14 @@ int checkpoint_is_visible(const struct checkpoint_set *s, struct db *db, const s
 	return r;
 }
 
+static bool is_of_runs(const struct checkpoint_set *s, uint64_t run)
+{
+	for (size_t i = 0; i < s->n_runs; i++)
+		if (s->runs[i] == run)
+			return true;
+	return !s->runs;
+}
+
 /* The last one of the i-th run, directory or experiment that is visible, before the given (NULL: of all); step:
  * NO_STEP for any. */
 static int find_visible(const struct checkpoint_set *s, struct db *db, size_t i, int64_t step,
@@ -106,7 +114,7 @@ static int find_visible(const struct checkpoint_set *s, struct db *db, size_t i,
 				      tracked_latest_of_step(db, scope, s->ids[i], step, before, &t);
 		if (r < 0)
 			return r;
-		r = checkpoint_is_visible(s, db, &t);
+		r = is_of_runs(s, t.run) ? checkpoint_is_visible(s, db, &t) : 0;
 		if (r != 0)
 			break;
 		before = &t;
@@ -169,6 +177,24 @@ static int find_latest(const struct checkpoint_set *s, int64_t step, struct trac
 		any = any || r == 0;
 	}
 	return any ? 0 : -ENOENT;
+}
+
+int checkpoint_set_prefer(struct checkpoint_set *s, const uint64_t *runs, size_t n)
+{
+	struct checkpoint_set of_all = *s;
+	struct tracked_row t;
+	int r;
+
+	s->runs = runs;
+	s->n_runs = n;
+	r = find_latest(s, NO_STEP, &t);
+	if (r == -ENOENT && s->there > 0) {
+		s->there = 0;
+		r = find_latest(s, NO_STEP, &t);
+	}
+	if (r == -ENOENT)
+		*s = of_all;
+	return r == -ENOENT ? 0 : r;
 }
 
 int checkpoint_latest(const struct checkpoint_set *s, struct checkpoint *ret)
@@ -250,7 +276,7 @@ static int add_steps(const struct checkpoint_set *s, size_t i, uint64_t **v, siz
 		struct tracked_row t;
 		uint64_t *more;
 
-		r = s->cred ? find_visible(s, db, i, step, NULL, &t) : 0;
+		r = s->cred || s->runs ? find_visible(s, db, i, step, NULL, &t) : 0;
 		if (r < 0 && r != -ENOENT)
 			return r;
 		more = r == 0 ? array_grow(*v, *n, sizeof(*more)) : NULL;

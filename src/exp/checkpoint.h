@@ -19,6 +19,8 @@ struct checkpoint_set {
 	size_t n;
 	size_t there; /* so many experiments have some that are there, and come first; of the others those of removed runs count */
 	uint64_t top; /* tracked path below which they lie */
+	const uint64_t *runs; /* of experiments: those of these runs alone; the caller's. NULL: of all */
+	size_t n_runs;
 };
 
 /* Of those with an id in ids; below the directory ino: what has nothing tracked has an empty set. */
@@ -30,6 +32,10 @@ int checkpoint_set_below(struct expfs *ex, struct cred *cred, uint64_t ino, stru
 int checkpoint_set_of_experiment(struct expfs *ex, struct cred *cred, uint64_t experiment, struct checkpoint_set *ret);
 int checkpoint_set_of_segment(struct expfs *ex, struct cred *cred, enum segment which, const char *text,
 			      struct checkpoint_set *ret);
+
+/* Of the set of an experiment only those of these runs stay, if there are any: those that are there, or else those that removed
+ * ones of the runs had. runs has to last as long as the set. */
+int checkpoint_set_prefer(struct checkpoint_set *s, const uint64_t *runs, size_t n);
 void checkpoint_set_free(struct checkpoint_set *s);
 #define _cleanup_checkpoint_set_ _cleanup_(checkpoint_set_free)
 

@@ -27,7 +27,31 @@ static json_t *step_json(int64_t step)
 	return step == NO_STEP ? json_null() : json_integer(step);
 }
 
-static int add_checkpoints(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t *entry)
+struct runs {
+	uint64_t *id;
+	size_t n;
+};
+
+static void runs_free(struct runs *r)
+{
+	free(r->id);
+}
+
+/* Of branches; one may be a root's and a run. */
+static int find_runs(const struct experiments *e, struct runs *ret)
+{
+	ret->id = calloc(2 * e->n + 1, sizeof(*ret->id));
+	for (size_t i = 0; ret->id && i < e->n; i++) {
+		ret->id[ret->n++] = e->branches[i].id;
+		if (e->branches[i].run)
+			ret->id[ret->n++] = e->branches[i].run;
+	}
+	return ret->id ? 0 : -ENOMEM;
+}
+
+/* runs: whose checkpoints go before all others, or NULL. */
+static int add_checkpoints(struct expfs *ex, struct cred *cred, const struct experiment_row *row, const struct runs *runs,
+			   json_t *entry)
 {
 	_cleanup_checkpoint_set_ struct checkpoint_set set = { 0 };
 	_cleanup_checkpoint_ struct checkpoint latest = { 0 };
@@ -37,6 +61,8 @@ static int add_checkpoints(struct expfs *ex, struct cred *cred, const struct exp
 	size_t n = 0;
 	int r = checkpoint_set_of_experiment(ex, cred, row->id, &set);
 
+	if (r == 0 && runs)
+		r = checkpoint_set_prefer(&set, runs->id, runs->n);
 	if (r == 0)
 		r = checkpoint_steps(&set, &steps, &n);
 	for (size_t i = 0; i < n; i++)
@@ -131,13 +157,13 @@ static int add_selections(struct expfs *ex, struct cred *cred, const struct expe
 	return selection_list_experiment(ex, cred, row->id, list);
 }
 
-int experiments_entry(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t **ret)
+static int make_entry(struct expfs *ex, struct cred *cred, const struct experiment_row *row, const struct runs *runs, json_t **ret)
 {
 	_cleanup_json_ json_t *entry = json_pack("{s:s, s:o}", "hash", row->hash, "time", reply_time(row->time));
 	int r = entry ? add_parent(ex, cred, row, entry) : -EUCLEAN; /* a damaged one may be no text */
 
 	if (r == 0)
-		r = add_checkpoints(ex, cred, row, entry);
+		r = add_checkpoints(ex, cred, row, runs, entry);
 	if (r == 0)
 		r = add_labels(ex, cred, row, entry);
 	if (r == 0)
@@ -145,6 +171,11 @@ int experiments_entry(struct expfs *ex, struct cred *cred, const struct experime
 	if (r == 0)
 		*ret = steal(&entry);
 	return r;
+}
+
+int experiments_entry(struct expfs *ex, struct cred *cred, const struct experiment_row *row, json_t **ret)
+{
+	return make_entry(ex, cred, row, NULL, ret);
 }
 
 /* A branch came to an experiment. */
@@ -232,18 +263,23 @@ static void add_name(json_t *entry, const char *key, const char *name)
 /* What the n mentions, the newest first, make; known: entries by hash. */
 static int add_experiments(const struct experiments *e, const struct mentions *m, json_t *known, json_t *list)
 {
+	_cleanup_(runs_free) struct runs runs = { 0 };
+	int r = find_runs(e, &runs);
+
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < m->n; i++) {
 		struct experiment_row row;
 		json_t *entry;
-		int r = get_experiment(e->ex, m->v[i].experiment, &row);
 
+		r = get_experiment(e->ex, m->v[i].experiment, &row);
 		if (r == -ENOENT)
 			continue; /* of damaged rows */
 		if (r < 0)
 			return r;
 		entry = json_object_get(known, row.hash);
 		if (!entry) {
-			r = experiments_entry(e->ex, e->cred, &row, &entry);
+			r = make_entry(e->ex, e->cred, &row, &runs, &entry);
 			if (r < 0)
 				return r;
 			json_object_set_new(entry, "branches", json_array());

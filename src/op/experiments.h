@@ -15,7 +15,8 @@ struct experiments {
 
 /* {"branches": [{"name", "run": path or null if it was removed, "head": hash or null, "pending": {"components": [name], "hash": that they would give
  * or null}}], "experiments": [as of experiments_entry(), with "branches": [name] that went through it, "head_of":
- * [name]]}, the one that a branch came to last first. */
+ * [name]]}, the one that a branch came to last first. Its steps and latest are those of the checkpoints of these branches' own
+ * runs, if there are any, and else of all. */
 int experiments_log(const struct experiments *e, json_t **ret);
 
 /* {"experiments": [{"hash", "parent", "time", "branches", "steps"}]}, likewise. */
