@@ -46,6 +46,7 @@ bats_tests = \
 	tests/cuts.bats \
 	tests/fsck.bats \
 	tests/load_state.bats \
+	tests/load_whose.bats \
 	tests/posix.bats \
 	tests/history.bats \
 	tests/rename.bats \
@@ -89,6 +90,7 @@ bats_tests = \
 	tests/load.bats \
 	tests/load_checkpoints.bats \
 	tests/load_head.bats \
+	tests/load_whose.bats \
 	tests/faults.bats \
 	tests/found.bats \
 	tests/config.bats \

@@ -206,18 +206,19 @@ int version_list_changes(struct db *db, uint64_t run, int role, uint64_t from, u
 	return r;
 }
 
+#define SAME_CONTENT(a, b)                                                                                             \
+	a ".is_dir=" b ".is_dir AND " a ".size=" b ".size AND " a ".object IS " b ".object"                               \
+	" AND NOT EXISTS (SELECT name, object FROM member WHERE version=" a ".id EXCEPT"                                  \
+	" SELECT name, object FROM member WHERE version=" b ".id)"                                                        \
+	" AND NOT EXISTS (SELECT name, object FROM member WHERE version=" b ".id EXCEPT"                                  \
+	" SELECT name, object FROM member WHERE version=" a ".id)"
+
 int version_same_content(struct db *db, uint64_t a, uint64_t b)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 
-	return db_row(db, &st,
-		      "SELECT 1 FROM version a JOIN version b ON b.id=?2 WHERE a.id=?1 AND a.is_dir=b.is_dir AND a.size=b.size"
-		      " AND a.object IS b.object"
-		      " AND NOT EXISTS (SELECT name, object FROM member WHERE version=?1 EXCEPT SELECT name, object FROM member"
-		      " WHERE version=?2)"
-		      " AND NOT EXISTS (SELECT name, object FROM member WHERE version=?2 EXCEPT SELECT name, object FROM member"
-		      " WHERE version=?1)",
-		      "ii", (int64_t)a, (int64_t)b);
+	return db_row(db, &st, "SELECT 1 FROM version a JOIN version b ON b.id=?2 WHERE a.id=?1 AND " SAME_CONTENT("a", "b"), "ii",
+		      (int64_t)a, (int64_t)b);
 }
 
 int version_list(struct db *db, uint64_t tracked, version_fn f, void *arg)
@@ -264,13 +265,24 @@ int version_counts_until(struct db *db, const struct version_row *v, uint64_t *r
 #define IS_THERE \
 	"t.ino IS NOT NULL AND NOT EXISTS (SELECT 1 FROM version g WHERE g.tracked=v.tracked AND g.n>=v.n AND g.gone)"
 
+/* The rank of the one of which v is a copy, or that was loaded as it; of directories the step alone finds it by index. */
+#define FIRST_ELSEWHERE(same)                                                                                      \
+	"(SELECT o.rank FROM version o JOIN tracked f ON f.id=o.tracked WHERE " same                                  \
+	" AND o.experiment=v.experiment AND o.complete=1 AND o.id<v.id AND f.run<>t.run ORDER BY o.id LIMIT 1)"
+#define ORIGINAL                                                                                                           \
+	"iif(v.is_dir AND v.step>=0, " FIRST_ELSEWHERE("o.step=v.step AND " SAME_CONTENT("o", "v")) ", " FIRST_ELSEWHERE( \
+		"o.object=v.object") ")"
+
+#define AGE "iif(t.run=?3, v.rank, coalesce(" ORIGINAL ", v.rank))"
+#define NEWEST_FIRST "t.run=?3 DESC, " AGE " DESC, " ORIGINAL " IS NULL DESC, v.rank DESC, v.id DESC"
+
 int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, bool only_own,
 			       struct version_row *ret)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
 	int r = db_row(db, &st,
 		       SELECT "WHERE id=(SELECT v.id " OF_EXPERIMENT " AND (?2<0 OR v.step=?2) AND (NOT ?4 OR t.run=?3) ORDER BY "
-		       IS_THERE " DESC, (?2>=0 AND t.run=?3) DESC, v.rank DESC, t.run=?3 DESC, v.id DESC LIMIT 1)",
+		       IS_THERE " DESC, " NEWEST_FIRST " LIMIT 1)",
 		       "iiii", (int64_t)experiment, step, (int64_t)run, (int64_t)only_own);
 
 	return read_one(st, r, ret);
@@ -280,8 +292,7 @@ int version_list_of_step(struct db *db, uint64_t experiment, int64_t step, uint6
 			 void *arg)
 {
 	_cleanup_stmt_ sqlite3_stmt *st = NULL;
-	int r = db_row(db, &st, NAMED OF_EXPERIMENT " AND v.step=?2 AND (NOT ?4 OR t.run=?3) AND " IS_THERE
-		       " ORDER BY t.run=?3 DESC, v.rank DESC, v.id DESC",
+	int r = db_row(db, &st, NAMED OF_EXPERIMENT " AND v.step=?2 AND (NOT ?4 OR t.run=?3) AND " IS_THERE " ORDER BY " NEWEST_FIRST,
 		       "iiii", (int64_t)experiment, step, (int64_t)run, (int64_t)only_own);
 
 	return each_named(db, st, r, f, arg);

@@ -68,9 +68,9 @@ int version_in_force(struct db *db, uint64_t tracked, uint64_t at, struct versio
 /* The number of the commit after which it did not count any more; 0: it does. */
 int version_counts_until(struct db *db, const struct version_row *v, uint64_t *ret);
 
-/* The complete checkpoint of an experiment with that step that has the highest rank, of those of the run if there are any; or,
- * with NO_STEP, the one that has it of all, and of those alike one of the run. One that was deleted only where no other is left.
- * only_own: of those of the run alone. -ENOENT. */
+/* The complete checkpoint of an experiment, and of a step unless that is NO_STEP, that has the highest rank of those of the run;
+ * if there are none, of all others: a copy, and what was loaded, has there the rank of what it is of, and comes after that. One
+ * that was deleted only where no other is left. only_own: of those of the run alone. -ENOENT. */
 int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, bool only_own,
 			       struct version_row *ret);
 
