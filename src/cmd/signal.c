@@ -9,6 +9,17 @@
 #include "op/reply.h"
 #include "util/log.h"
 
+/* Unlike where a branch alone can be meant, a name without a slash that is there in a mount is a path. */
+static enum op_exit open_target(struct ask *a, const char *arg)
+{
+	_cleanup_place_ struct place *p = NULL;
+	_cleanup_free_ char *path = NULL;
+
+	if (strchr(arg, '/') || place_open(arg, &p) < 0 || !place_is_inside(p))
+		return ask_branch(a, arg);
+	return asprintf(&path, "./%s", arg) < 0 ? OP_FAILED : ask_branch(a, path);
+}
+
 static enum op_exit add_step(const char *text, json_t *args)
 {
 	size_t n = strspn(text, "0123456789");
@@ -121,7 +132,7 @@ static int run(int argc, char **argv)
 	else if (exit == OP_DONE && n > 1)
 		exit = add_name(argv[optind + 1], a.args);
 	if (exit == OP_DONE)
-		exit = ask_branch(&a, argv[optind]);
+		exit = open_target(&a, argv[optind]);
 	if (exit == OP_DONE)
 		exit = ask_run(&a, "signal");
 	return ask_print(&a, exit, step ? print_recorded : print_curves);
