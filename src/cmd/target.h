@@ -31,7 +31,8 @@ bool target_is_path(const char *operand);
 /* What is meant where no path is given: the working directory or, where a store is named, NULL, all of that. */
 const char *target_here(const char *store);
 
-/* The same for an operand BRANCH|PATH, or NULL: target_here(). The view of a branch stands for that. What it names is put into the arguments of the operation, as "branch" or "path". */
+/* The same for an operand BRANCH|PATH, or NULL: target_here(). The view of a branch stands for that. What it names is put into the
+ * arguments of the operation, as "branch" or "path". */
 enum op_exit target_open_branch(const char *command, const char *operand, const char *store, json_t *args,
 				struct target *ret);
 

@@ -1,5 +1,5 @@
-/* A checkpoint that is taken away, or saved over in part, before anybody judged it, as within a second of its save. While it is there it can be
- * told whether it is complete, and of which experiment; a directory without its first file has no version for ever. So
+/* A checkpoint that is taken away, or saved over in part, before anybody judged it, as within a second of its save. While it is
+ * there it can be told whether it is complete, and of which experiment; a directory without its first file has no version for ever. So
  * it is judged before. But of a directory from which file after file is taken that is done only once, and not for a
  * file that is no part of what was saved: one left from the version before, or one that only came last, as a lock. */
 #ifndef EXPFS_LEAVING_H

@@ -130,7 +130,8 @@ static const char *reason(struct expfs *ex, const char *path)
 		return "is not there, and has no version: it had none, or they were forgotten; look for another spelling";
 	role = path_role(ex, path, is_dir);
 	if (is_dir)
-		return role == ROLE_NONE ? "is a directory that is no checkpoint; give one that is, or a file" : "was not complete yet; expfs status says what it lacks";
+		return role == ROLE_NONE ? "is a directory that is no checkpoint; give one that is, or a file" :
+					   "was not complete yet; expfs status says what it lacks";
 	return role == ROLE_NONE ? "has no role, and so no versions; see roles: in config.yaml" :
 				   "has no version yet: nobody has closed it who wrote it; wait for that";
 }
