@@ -190,7 +190,7 @@ load export
     refused 1 "$EXPFS" export "$R/.expfsx/y" "$X"
     [[ $MESSAGE == *"/runs/r/.expfsx/y: there is no such directory"* ]] || fail "$MESSAGE"
     refused 1 "$EXPFS" show "$MNT/runs/my.expfs/.expfs/history/step_1.pt"
-    [[ $MESSAGE == *"lies among views"* ]] || fail "$MESSAGE"
+    [[ $MESSAGE == *"lies in the view of history"* ]] || fail "$MESSAGE"
     "$EXPFS" export "$V" "$X"
     cmp "$X/latest.pt" "$R/step_2.pt"
 }
