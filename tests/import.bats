@@ -78,6 +78,21 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     leads "$B/hf/step/200" "$MNT/runs/hf/checkpoint-200"
 }
 
+@test "holes are kept of a file that comes from another mount, too" {
+    local here=$MNT
+    STORE=$SCRATCH/other MNT=$SCRATCH/elsewhere
+    mkdir "$MNT"
+    store_init
+    mount_store
+    mkdir "$MNT/runs/r"
+    truncate -s 40M "$MNT/runs/r/holes.bin"
+    bytes "$S/end" 5000 3
+    dd if="$S/end" of="$MNT/runs/r/holes.bin" bs=1M seek=39 conv=notrunc status=none
+    import "$MNT/runs/r" "$here/runs/r"
+    cmp "$MNT/runs/r/holes.bin" "$here/runs/r/holes.bin"
+    ((4000 > $(du -k "$here/runs/r/holes.bin" | cut -f 1)))
+}
+
 @test "metrics and other attributes that checkpoints and directories have come with them" {
     hf_run "$S/hf"
     setfattr -n user.expfs.metric.val_loss -v 0.25 "$S/hf/checkpoint-100"

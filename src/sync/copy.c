@@ -12,10 +12,12 @@
 
 #define CHUNK (1u << 20)
 #define WRITE 0222
+#define SHARE_MAX ((uint64_t)0x7ffff000) /* of one system call */
 
 struct copy {
 	mode_t write; /* permissions to write of the top */
 	bool times;
+	bool shares; /* from and to are in one mount, in which a content can be that of both */
 	char *buf; /* of CHUNK bytes */
 	struct digest_run *run; /* of what is copied, or NULL */
 	bool (*stop)(void);
@@ -67,10 +69,11 @@ static uint64_t next_data(int fd, uint64_t off, uint64_t size, uint64_t *ret_end
 	return off;
 }
 
-/* Within a mount the whole is shared, and the copy known as one. */
+/* The whole is shared, and the copy known as one. Where that cannot be the kernel copies, who takes so much at a time and fills holes. */
 static bool copy_whole(struct copy *c, int from, int to, uint64_t size)
 {
-	if (c->run || io_copy_range(from, 0, to, 0, size) != (ssize_t)size)
+	if (!c->shares || size > SHARE_MAX || lseek(from, 0, SEEK_HOLE) != (off_t)size ||
+	    io_copy_range(from, 0, to, 0, size) != (ssize_t)size)
 		return false;
 	progress_add(c->progress, size);
 	return true;
@@ -229,7 +232,7 @@ int copy_beside(const char *from, int dir, const char *name, mode_t mode, bool t
 {
 	_cleanup_free_ char *buf = malloc(CHUNK), *beside = NULL;
 	struct progress progress;
-	struct copy c = { .write = mode & WRITE, .times = times, .buf = buf, .progress = &progress };
+	struct copy c = { .write = mode & WRITE, .times = times, .shares = true, .buf = buf, .progress = &progress };
 	struct stat st;
 	int r = buf ? random_name(name, &beside) : -ENOMEM;
 
