@@ -50,6 +50,9 @@ steps() { ls -U "$B/$1/step" | tr '\n' ' '; }
     old "$S/hf/config.yaml" 850
     "$EXPFS" import "$S/hf" "$MNT" >"$SCRATCH/out" 3>&-
     grep -q '^newer     /runs/hf/config.yaml: configuration newer than 1 of 2 checkpoints: ' "$SCRATCH/out"
+    import "$MNT/runs/hf" "$MNT/runs/again" # of the same store, too
+    equal "$(imported '[(p["newer"]["than"], p["newer"]["history"]) for p in r["places"]]')" \
+        "[(1, '$MNT/runs/hf/.expfs/history/config.yaml')]"
     old "$S/hf/config.yaml" 1
     import "$S/hf" "$MNT/runs/older"
     equal "$(imported '[p["newer"] for p in r["places"]]')" "[None]"

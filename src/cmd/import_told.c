@@ -26,7 +26,7 @@ static json_t *history_of(const struct import_where *w, const struct tree_entry 
 /* Of a plain directory the last configuration alone is there. */
 static void add_newer(const struct import_where *w, const struct import_place *p, json_t *place)
 {
-	_cleanup_free_ char *path = p->older > 0 && !w->knows ? path_join(w->path, p->hp->to) : NULL;
+	_cleanup_free_ char *path = p->older > 0 ? path_join(w->path, p->hp->to) : NULL;
 
 	json_object_set_new(place, "newer", path ? json_pack("{s:o, s:I, s:o}", "path", reply_path(path), "than", (json_int_t)p->older,
 							     "history", history_of(w, p->hp)) : json_null());

@@ -118,13 +118,6 @@ static int read_config(struct import_where *w)
 	return r == -EINVAL ? config_new(&w->config) : r;
 }
 
-static bool is_of_store(const struct import_where *w)
-{
-	_cleanup_place_ struct place *p = NULL;
-
-	return place_open(w->source, &p) == 0 && place_is_inside(p) && !strcmp(p->source, w->store);
-}
-
 static bool is_root(const char *source)
 {
 	_cleanup_free_ char *manifest = NULL;
@@ -207,7 +200,6 @@ enum op_exit import_where_find(const char *source, const char *dest, const char 
 	r = read_config(w);
 	if (r < 0)
 		return fail(r);
-	w->knows = is_of_store(w);
 	w->chosen = *w->path || (dest && is_root(w->source));
 	if (!w->chosen)
 		exit = name_run(w);

@@ -11,7 +11,6 @@ struct import_where {
 	char *below;  /* below that what the source becomes, "": all of it */
 	char *path;   /* the same in the store */
 	struct config *config; /* of the store */
-	bool knows;   /* the source lies in a mount of the same store, which knows what came when */
 	bool chosen;  /* by who asks: others may have put something there before */
 };
 
