@@ -265,16 +265,17 @@ int version_counts_until(struct db *db, const struct version_row *v, uint64_t *r
 #define IS_THERE \
 	"t.ino IS NOT NULL AND NOT EXISTS (SELECT 1 FROM version g WHERE g.tracked=v.tracked AND g.n>=v.n AND g.gone)"
 
-/* The rank of the one of which v is a copy, or that was loaded as it; of directories the step alone finds it by index. */
+/* The rank of the one of which v is a copy, or that was loaded as it: the first one with that content, unless that is its own run's. Of
+ * directories the step alone finds it by index. */
 #define FIRST_ELSEWHERE(same)                                                                                      \
-	"(SELECT o.rank FROM version o JOIN tracked f ON f.id=o.tracked WHERE " same                                  \
-	" AND o.experiment=v.experiment AND o.complete=1 AND o.id<v.id AND f.run<>t.run ORDER BY o.id LIMIT 1)"
+	"(SELECT iif(f.run<>t.run, o.rank, NULL) FROM version o JOIN tracked f ON f.id=o.tracked WHERE " same         \
+	" AND o.experiment=v.experiment AND o.complete=1 AND o.id<v.id ORDER BY o.id LIMIT 1)"
 #define ORIGINAL                                                                                                           \
 	"iif(v.is_dir AND v.step>=0, " FIRST_ELSEWHERE("o.step=v.step AND " SAME_CONTENT("o", "v")) ", " FIRST_ELSEWHERE( \
 		"o.object=v.object") ")"
 
 #define AGE "iif(t.run=?3, v.rank, coalesce(" ORIGINAL ", v.rank))"
-#define NEWEST_FIRST "t.run=?3 DESC, " AGE " DESC, " ORIGINAL " IS NULL DESC, v.rank DESC, v.id DESC"
+#define NEWEST_FIRST "t.run=?3 DESC, " AGE " DESC, iif(t.run=?3, 1, " ORIGINAL " IS NULL) DESC, v.rank DESC, v.id DESC"
 
 int version_last_of_experiment(struct db *db, uint64_t experiment, int64_t step, uint64_t run, bool only_own,
 			       struct version_row *ret)
